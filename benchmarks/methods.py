@@ -45,7 +45,7 @@ from paper.rank_test import rank_test
 from threadpoolctl import threadpool_limits
 
 from ufselect import GraphClustering
-from ufselect._registry import all_selectors, missing_requirements
+from ufselect._registry import all_selectors
 from ufselect.base import UnsupervisedSelector
 from ufselect.metrics import clustering_accuracy, evaluate_selection, selection_stability
 from ufselect.preprocessing import AutoScaler
@@ -160,7 +160,7 @@ def judged() -> Iterable[LabelledSet]:
 
 def methods() -> dict[str, type[UnsupervisedSelector]]:
     """Return the selectors that can run, the cheap ones first."""
-    found = {name: each for name, each in all_selectors().items() if not missing_requirements(each)}
+    found = all_selectors()
     del found["RandomSubset"]
     return dict(sorted(found.items(), key=lambda item: SLOW.index(item[0]) if item[0] in SLOW else -1))
 

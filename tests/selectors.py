@@ -1,11 +1,11 @@
-"""The selectors that can run here, with settings that let a test fit all of them many times."""
+"""All selectors, with settings that let a test fit all of them many times."""
 
 from __future__ import annotations
 
 from ufselect import GreedyProjection, PCALeverage
-from ufselect._registry import all_selectors, missing_requirements
+from ufselect._registry import all_selectors
 
-RUNNABLE = {name: each for name, each in all_selectors().items() if not missing_requirements(each)}
+RUNNABLE = all_selectors()
 SMALL = {
     "AutoSelector": {"candidates": [PCALeverage(), GreedyProjection()], "n_clusters": 2},
     "SOGFS": {"n_clusters": 2, "n_components": 2, "max_iter": 3},

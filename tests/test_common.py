@@ -11,18 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.selectors import RUNNABLE
 from ufselect import DSCOFS, RandomSubset
-from ufselect._registry import all_selectors, missing_requirements
 
-SELECTORS = [
-    pytest.param(
-        selector,
-        id=name,
-        marks=pytest.mark.skipif(
-            bool(missing_requirements(selector)), reason=f"needs {', '.join(missing_requirements(selector))}"
-        ),
-    )
-    for name, selector in all_selectors().items()
-]
+SELECTORS = [pytest.param(selector, id=name) for name, selector in RUNNABLE.items()]
 # Few rows and sweeps: the checks fit hundreds of times.
 SMALL = {"AutoSelector": {"max_samples": 20}, "TSFS": {"max_iter": 3}}
 

@@ -33,8 +33,6 @@ from benchmarks.paper.shapes import drawn_planes, shape_results
 from benchmarks.paper.tables import EIGHT, study_tables
 from numpy.typing import NDArray
 
-from ufselect import TSFS
-from ufselect._registry import missing_requirements
 from ufselect.compare.methods import Method, choose_methods
 from ufselect.compare.protocol import PAPER_COUNTS, QUICK, Problem, Protocol, default_counts, make_problem
 from ufselect.compare.tables import Row, Table, best_of_each_start, grouped
@@ -235,5 +233,5 @@ def _of_the_paper(
         if any(AS_RUN.get(key) == method.key for key in keys):
             yield method
     named = request is not None and "TSFS" in keys
-    if named or (request is None and problem.name in TSFS_SETS and not missing_requirements(TSFS)):
+    if named or (request is None and problem.name in TSFS_SETS):
         yield teacher_student(problem)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 
 import numpy as np
@@ -13,7 +12,6 @@ from sklearn.utils.validation import has_fit_parameter
 import ufselect
 
 SELECTORS = {name: getattr(ufselect, name) for name in table.GOALS}
-RUN_HERE = [name for name in SELECTORS if name != "TSFS" or importlib.util.find_spec("torch")]
 
 
 def said_of(selector):
@@ -22,7 +20,7 @@ def said_of(selector):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", RUN_HERE)
+@pytest.mark.parametrize("name", SELECTORS)
 def test_containers_missing_values_weights_and_batches_are_as_the_table_says(name):
     selector = SELECTORS[name]
     X = np.random.default_rng(0).standard_normal((40, 8))

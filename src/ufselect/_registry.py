@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -114,11 +113,6 @@ def register(selector: type[UnsupervisedSelector]) -> type[UnsupervisedSelector]
     _add(known, selector)
     _registered[selector.__name__] = selector
     return selector
-
-
-def missing_requirements(selector: type[UnsupervisedSelector]) -> list[str]:
-    """Return the optional packages that a selector needs and that are not installed."""
-    return [name for name in selector.requires if find_spec(name) is None]
 
 
 def _add(known: dict[str, type[UnsupervisedSelector]], selector: type[UnsupervisedSelector]) -> None:

@@ -302,8 +302,6 @@ class UnsupervisedSelector(CommonParameters, CallbackSupportMixin, SelectorMixin
         The method's name in tables and figures.
     cost : str
         Leading cost of a fit in n (samples), d (features), m (components) and k (neighbours).
-    requires : tuple of str
-        Optional packages, by import name, without which ``fit`` cannot run.
     is_nested : bool
         Whether one ranking serves every number of features; otherwise comparisons fit each number separately.
     depends_on_scale : bool
@@ -327,7 +325,6 @@ class UnsupervisedSelector(CommonParameters, CallbackSupportMixin, SelectorMixin
     chooses_count: ClassVar[bool] = False
     label: ClassVar[str]
     cost: ClassVar[str]
-    requires: ClassVar[tuple[str, ...]] = ()
     is_nested: ClassVar[bool] = False
     depends_on_scale: ClassVar[bool] = True
     supports: ClassVar[frozenset[str]] = frozenset()

@@ -28,7 +28,7 @@ from sklearn.base import clone
 
 import ufselect
 from ufselect import Assessment, assess
-from ufselect._registry import SELECTORS, all_selectors, missing_requirements
+from ufselect._registry import SELECTORS, all_selectors
 from ufselect._utils.imports import import_extra
 from ufselect._utils.threads import blas_threads_for
 from ufselect._utils.validation import has_missing, listed
@@ -190,10 +190,6 @@ def find_method(name: str) -> type[UnsupervisedSelector]:
 def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -> UnsupervisedSelector:
     """Return the unfitted selector of a request; ``n_columns`` is how many columns can be selected."""
     method = find_method(request.method or METHODS[request.goal])
-    absent = missing_requirements(method)
-    if absent:
-        extra = {"torch": "deep"}.get(absent[0], absent[0])
-        raise ImportError(f'{method.__name__} needs {absent[0]}: pip install "ufselect[{extra}]".')
     known = method().get_params()
     for name in request.parameters:
         if name not in known or name in SET_BY_REQUEST:

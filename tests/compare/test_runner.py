@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ufselect import DSCOFS, AutoSelector
-from ufselect._registry import all_selectors, missing_requirements
+from ufselect._registry import all_selectors
 from ufselect.compare import compare, runner
 from ufselect.compare.methods import Method, choose_methods
 from ufselect.compare.protocol import Protocol, default_counts, make_problem
@@ -36,8 +36,6 @@ def test_scores_are_those_of_the_metric(blobs):
 @pytest.mark.parametrize("name", [name for name, selector in all_selectors().items() if selector.is_nested])
 def test_one_fit_serves_all_counts_of_nested_methods(name, blobs):
     selector = all_selectors()[name]
-    if missing_requirements(selector):
-        pytest.skip("needs an extra")
     settings = {"random_state": 0} if selector.is_stochastic else {}
     small = selector(n_features_to_select=2, **settings).fit(blobs[0])
     large = selector(n_features_to_select=6, **settings).fit(blobs[0])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,49 +14,6 @@ from tests.fuzz.cases import SELECTORS
 from tests.fuzz.data import unsorted_csr
 from ufselect import MaxVariance, PCALeverage
 from ufselect.gram import spectrum as eigen
-from ufselect.published import tsfs
-
-
-def fake_torch(n_threads):
-    """Stand in for torch: one number for the process, which a thread takes over when it first asks."""
-    process, own = SimpleNamespace(n=n_threads), threading.local()
-
-    def get():
-        own.n = getattr(own, "n", process.n)
-        return own.n
-
-    def limit(n):
-        process.n = own.n = n
-
-    return SimpleNamespace(get_num_threads=get, set_num_threads=limit)
-
-
-def test_overlapping_limits_of_torch_are_all_undone(monkeypatch):
-    torch = fake_torch(4)
-    monkeypatch.setattr(tsfs, "import_torch", lambda: torch)
-    first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))
-
-    def first():
-        with tsfs.one_torch_thread():
-            first_is_in.set()
-            assert second_is_in.wait(60)
-            inside = torch.get_num_threads()
-        first_is_out.set()
-        return inside, torch.get_num_threads()
-
-    def second():
-        assert first_is_in.wait(60)
-        with tsfs.one_torch_thread():
-            second_is_in.set()
-            assert first_is_out.wait(60)
-            inside = torch.get_num_threads()
-        return inside, torch.get_num_threads()
-
-    with ThreadPoolExecutor(2) as pool:
-        outcomes = [pool.submit(work) for work in (first, second)]
-        assert [outcome.result() for outcome in outcomes] == [(1, 4), (1, 4)]
-    with ThreadPoolExecutor(1) as pool:  # a thread that is new takes the number of the process
-        assert pool.submit(torch.get_num_threads).result() == 4
 
 
 def our_threads():

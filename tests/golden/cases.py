@@ -12,7 +12,6 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -52,7 +51,6 @@ def selectors() -> dict[str, Callable[..., Any]]:
         if inspect.isclass(each)
         and issubclass(each, ufselect.UnsupervisedSelector)
         and not inspect.isabstract(each)
-        and all(map(find_spec, each.requires))
     }
     return {**found, "StableSelector": partial(ufselect.StableSelector, ufselect.PCALeverage(4), 10)}
 

@@ -18,8 +18,6 @@ def test_every_selector_is_recorded():
 
 @pytest.mark.parametrize("name", sorted({case.partition(":")[0] for case in GOLDEN if ": " in case}))
 def test_selections(name):
-    if name == "TSFS":
-        pytest.importorskip("torch")
     outcomes = selections(name)
     recorded = {
         case.partition(": ")[2]: cell for case, cell in GOLDEN.items() if case.startswith(f"{name}: ")

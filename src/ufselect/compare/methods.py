@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ufselect._registry import SELECTORS, all_selectors, missing_requirements
+from ufselect._registry import SELECTORS, all_selectors
 from ufselect._utils.validation import check_choice
 from ufselect.auto import AutoSelector
 from ufselect.base import UnsupervisedSelector
@@ -106,8 +106,7 @@ def _resolve(names: Sequence[str] | None) -> dict[str, type[UnsupervisedSelector
     known = all_selectors()
     baselines = {name: known[name] for name in ("RandomSubset", "PCALeverage")}
     if names is None:
-        usual = {n: c for n, c in known.items() if n not in ON_REQUEST and not missing_requirements(c)}
-        return {**baselines, **usual}
+        return {**baselines, **{name: cls for name, cls in known.items() if name not in ON_REQUEST}}
     by_word = {word.lower(): name for name, cls in known.items() for word in (name, cls.label)}
     chosen = {}
     for word in names:
@@ -116,11 +115,6 @@ def _resolve(names: Sequence[str] | None) -> dict[str, type[UnsupervisedSelector
         name = by_word.get(word.lower())
         if name is None:
             raise ValueError(f"Unknown method {word!r}; known are {', '.join(known)}.")
-        missing = missing_requirements(known[name])
-        if missing:
-            raise ValueError(
-                f"{name} needs {', '.join(missing)}, which is not installed; install it or omit {name}."
-            )
         chosen[name] = known[name]
     return {**baselines, **chosen}
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +12,6 @@ from threadpoolctl import threadpool_limits
 
 from ufselect._columns import SelectionRequest
 from ufselect._solver.iterate import Descent, iterate, run_attributes
-from ufselect._utils.imports import import_extra
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import generator, warn_user
 from ufselect.base import AT_LEAST_ONE, NON_NEGATIVE, FitResult, UnsupervisedSelector
@@ -24,56 +20,23 @@ from ufselect.gram.rows import mean_and_scale, order_of_rows
 
 # Rounding of the loss that its comparison with the quadratic model must tolerate.
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
-_lock = Lock()
-_n_inside = 0
-_n_threads = 1  # torch's setting when the first caller entered `one_torch_thread`
-
-
-def import_torch() -> Any:
-    """Return the torch module, or say how to get it."""
-    return import_extra("torch", "TSFS", "deep")
-
-
-@contextmanager
-def one_torch_thread() -> Iterator[None]:
-    """Limit torch to one thread, so that sums have one order and a seed gives one result.
-
-    Torch keeps one number for the process and one for each thread: every caller sets that of its own thread,
-    and all restore the number that the first one found.
-    """
-    global _n_inside, _n_threads
-    torch = import_torch()
-    with _lock:
-        if _n_inside == 0:
-            _n_threads = torch.get_num_threads()
-        _n_inside += 1
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        with _lock:
-            _n_inside -= 1
-            torch.set_num_threads(_n_threads)
+Weights = tuple[NDArray, ...]  # W₁, b₁, W₂, b₂
 
 
 def teacher_embedding(centred: NDArray, n_components: int, seed: int) -> NDArray:
     """Embed centred data by t-SNE, centred and scaled to mean variance 1.
 
     One factor scales all axes, since the rotation of a t-SNE embedding is arbitrary. The perplexity is 30, or
-    a third of the other samples if that is less. The start is PCA if there are enough features. It runs in
-    one thread: t-SNE magnifies the last digits of sums, which depend on the order of threads.
+    a third of the other samples if that is less. The start is PCA if there are enough features.
     """
-    n_samples = len(centred)
     tsne = TSNE(
         n_components,
-        perplexity=max(1.0, min(30.0, (n_samples - 1) / 3)),
+        perplexity=max(1.0, min(30.0, (len(centred) - 1) / 3)),
         init="pca" if n_components <= min(centred.shape) else "random",
         method="barnes_hut" if n_components <= 3 else "exact",
         random_state=seed,
     )
-    # The limit of OpenMP holds for one thread, that of BLAS for the whole process.
-    with one_blas_thread(), threadpool_limits(limits=1, user_api="openmp"):
-        embedding = tsne.fit_transform(centred).astype(np.float64)
+    embedding = tsne.fit_transform(centred).astype(np.float64)
     embedding -= embedding.mean(axis=0)
     return embedding / np.sqrt(np.mean(embedding**2))
 
@@ -82,8 +45,8 @@ def teacher_embedding(centred: NDArray, n_components: int, seed: int) -> NDArray
 class StudentState:
     """The weights of the network, those before, and what the accelerated method carries along."""
 
-    point: tuple[Any, ...]
-    previous: tuple[Any, ...]
+    weights: Weights
+    previous: Weights
     momentum: float
     curvature: float
     objective: float
@@ -100,24 +63,21 @@ class StudentNetwork(Descent):
     resolution = ROUNDING
 
     def __init__(self, inputs: NDArray, targets: NDArray, hidden: int, gamma: float, seed: int) -> None:
-        self.torch = import_torch()
-        self.inputs = self.torch.from_numpy(np.ascontiguousarray(inputs))
-        self.targets = self.torch.from_numpy(np.ascontiguousarray(targets))
+        self.inputs, self.targets = inputs, targets
         self.hidden, self.gamma, self.seed = hidden, gamma, seed
 
     def init(self) -> StudentState:
         """Start without any feature, W₁ = 0."""
         rng = np.random.default_rng(self.seed)
         n_outputs = self.targets.shape[1]
-        start = (
+        weights = (
             np.zeros((self.inputs.shape[1], self.hidden)),
             rng.standard_normal(self.hidden),
             rng.standard_normal((self.hidden, n_outputs)) / np.sqrt(self.hidden),
             np.zeros(n_outputs),
         )
-        weights = tuple(self.torch.from_numpy(array) for array in start)
         # For standardised features and embedding; too small a curvature is doubled at once.
-        return StudentState(weights, weights, 1.0, 1.0, self.smooth(weights) + self.penalty(weights))
+        return StudentState(weights, weights, 1.0, 1.0, self.loss(weights) + self.penalty(weights))
 
     def step(self, state: StudentState) -> StudentState:
         for _ in range(10):
@@ -131,68 +91,68 @@ class StudentNetwork(Descent):
         """
         momentum = (1 + np.sqrt(1 + 4 * state.momentum**2)) / 2
         pull = (state.momentum - 1) / momentum
-        ahead = tuple(w + pull * (w - old) for w, old in zip(state.point, state.previous, strict=True))
-        point, curvature, objective = self._proximal_step(ahead, state.curvature)
+        ahead = tuple(w + pull * (w - old) for w, old in zip(state.weights, state.previous, strict=True))
+        weights, curvature, objective = self._proximal_step(ahead, state.curvature)
         if objective > state.objective:
             momentum = 1.0
-            point, curvature, objective = self._proximal_step(state.point, curvature)
+            weights, curvature, objective = self._proximal_step(state.weights, curvature)
         if objective > state.objective:  # only by rounding, at a stationary point
             return state
-        return StudentState(point, state.point, momentum, curvature, objective)
+        return StudentState(weights, state.weights, momentum, curvature, objective)
 
-    def _proximal_step(
-        self, point: tuple[Any, ...], curvature: float
-    ) -> tuple[tuple[Any, ...], float, float]:
+    def _proximal_step(self, weights: Weights, curvature: float) -> tuple[Weights, float, float]:
         """Step along the gradient, shrink rows, and halve the step until the quadratic model holds."""
-        value, gradient = self.smooth_gradient(point)
+        value, slopes = self.loss(weights), self.gradient(weights)
         curvature = 0.9 * curvature  # so that one bad place does not shorten all later steps
         while True:
-            moved = self.proximal(
-                [w - g / curvature for w, g in zip(point, gradient, strict=True)], curvature
+            first, *rest = (w - slope / curvature for w, slope in zip(weights, slopes, strict=True))
+            norms, threshold = np.linalg.norm(first, axis=1, keepdims=True), self.gamma / curvature
+            first *= 1 - np.divide(threshold, norms, out=np.ones_like(norms), where=norms > threshold)
+            moved = (first, *rest)
+            changes = [new - w for new, w in zip(moved, weights, strict=True)]
+            rise = sum(
+                np.vdot(change, slope + 0.5 * curvature * change)
+                for change, slope in zip(changes, slopes, strict=True)
             )
-            change = [new - w for new, w in zip(moved, point, strict=True)]
-            model = value + _inner(gradient, change) + 0.5 * curvature * _inner(change, change)
-            smooth = self.smooth(moved)
+            loss = self.loss(moved)
             # If rounding hides every descent, the step shrinks to nothing, and the state stays.
-            if smooth <= model + ROUNDING * abs(value) or not np.isfinite(curvature):
-                return moved, curvature, smooth + self.penalty(moved)
+            if loss <= value + rise + ROUNDING * abs(value) or not np.isfinite(curvature):
+                return moved, curvature, loss + self.penalty(moved)
             curvature *= 2.0
 
-    def feature_scores(self, state: StudentState) -> NDArray:
+    def scores(self, state: StudentState) -> NDArray:
         """Return the row norms of W₁; for zero rows, minus the feature's distance from entering.
 
         At a minimum, a row is zero exactly when the gradient of the loss there has a norm of at most γ.
         """
-        _, gradient = self.smooth_gradient(state.point)
-        norms = state.point[0].norm(dim=1).numpy()
-        distance = np.minimum(gradient[0].norm(dim=1).numpy() - self.gamma, 0.0)
-        return np.where(norms > 0, norms, distance)
+        norms = np.linalg.norm(state.weights[0], axis=1)
+        slopes = np.linalg.norm(self.gradient(state.weights)[0], axis=1)
+        return np.where(norms > 0, norms, np.minimum(slopes - self.gamma, 0.0))
 
-    def proximal(self, weights: Sequence[Any], curvature: float) -> tuple[Any, ...]:
-        threshold, norms = self.gamma / curvature, weights[0].norm(dim=1, keepdim=True)
-        shrunk = weights[0] * self.torch.where(norms > threshold, 1 - threshold / norms, 0.0)
-        return shrunk, *weights[1:]
+    def penalty(self, weights: Weights) -> float:
+        """Return the penalty on W₁."""
+        return self.gamma * float(np.linalg.norm(weights[0], axis=1).sum())
 
-    def smooth(self, weights: Sequence[Any]) -> float:
-        return float(self._loss(weights))
-
-    def smooth_gradient(self, weights: Sequence[Any]) -> tuple[float, Sequence[Any]]:
-        variables = tuple(w.detach().requires_grad_() for w in weights)
-        value = self._loss(variables)
-        return float(value.detach()), self.torch.autograd.grad(value, variables)
-
-    def penalty(self, weights: Sequence[Any]) -> float:
-        return self.gamma * float(weights[0].norm(dim=1).sum())
-
-    def _loss(self, weights: Sequence[Any]) -> Any:
+    def loss(self, weights: Weights) -> float:
         """Return the loss and the penalty on W₂."""
-        w1, b1, w2, b2 = weights
-        error = self.torch.tanh(self.inputs @ w1 + b1) @ w2 + b2 - self.targets
-        return 0.5 * (error.square().sum() / len(error) + self.gamma * w2.square().sum())
+        error = self._outputs(weights)[1] - self.targets
+        return 0.5 * float(np.vdot(error, error) / len(error) + self.gamma * np.vdot(weights[2], weights[2]))
 
+    def gradient(self, weights: Weights) -> Weights:
+        """Return the gradient of the loss by backpropagation."""
+        hidden, outputs = self._outputs(weights)
+        error = (outputs - self.targets) / len(outputs)
+        back = error @ weights[2].T * (1 - hidden**2)
+        return (
+            self.inputs.T @ back,
+            back.sum(axis=0),
+            hidden.T @ error + self.gamma * weights[2],
+            error.sum(axis=0),
+        )
 
-def _inner(left: Sequence[Any], right: Sequence[Any]) -> float:
-    return float(sum((a * b).sum() for a, b in zip(left, right, strict=True)))
+    def _outputs(self, weights: Weights) -> tuple[NDArray, NDArray]:
+        hidden = np.tanh(self.inputs @ weights[0] + weights[1])
+        return hidden, hidden @ weights[2] + weights[3]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -200,7 +160,7 @@ class TSFS(UnsupervisedSelector):
     r"""Select features by a teacher and a student network.
 
     The teacher embeds the data by t-SNE. The student, a network with one hidden layer, learns to predict the
-    embedding from few features [1]_. It needs PyTorch: ``pip install "ufselect[deep]"``.
+    embedding from few features [1]_.
 
     Use it for clusters that t-SNE shows and PCA does not, such as curved ones or clusters of many scales, and
     with at least some hundred samples. It is slower than the spectral methods and also learns the distortions
@@ -277,7 +237,7 @@ class TSFS(UnsupervisedSelector):
     >>> from sklearn.datasets import load_wine
     >>> from ufselect import TSFS
     >>> X = load_wine().data
-    >>> TSFS(n_features_to_select=4, random_state=0).fit_transform(X).shape  # doctest: +SKIP
+    >>> TSFS(n_features_to_select=4, random_state=0).fit_transform(X).shape
     (178, 4)
     """
 
@@ -285,7 +245,6 @@ class TSFS(UnsupervisedSelector):
     label = "TSFS"
     cost = "n log n + iterations · n d h"
     is_nested = True
-    requires = ("torch",)
 
     feature_axes: ClassVar = {"input_weights_": 0}
 
@@ -307,7 +266,6 @@ class TSFS(UnsupervisedSelector):
     verbose: bool = False
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
-        import_torch()
         X = X.astype(np.float64, copy=False)
         centred = X - mean_and_scale(X)[0]
         largest = np.abs(centred).max()
@@ -321,13 +279,15 @@ class TSFS(UnsupervisedSelector):
         signs = np.where(centred[np.abs(centred).argmax(axis=0), np.arange(X.shape[1])] < 0, -1.0, 1.0)
         centred *= signs
         teacher_seed, student_seed = generator(self.random_state).integers(2**31, size=2).tolist()
-        embedding = teacher_embedding(centred, self.n_components, teacher_seed)
         deviation = np.sqrt(np.mean(centred**2, axis=0))
         inputs = np.divide(centred, deviation, out=np.zeros_like(centred), where=deviation > 0)
-        student = StudentNetwork(inputs, embedding, self.hidden, self.gamma, student_seed)
-        with one_torch_thread():
+        # The order of sums, which t-SNE magnifies, depends on the threads. The limit of OpenMP holds for this
+        # thread, that of BLAS for the whole process.
+        with one_blas_thread(), threadpool_limits(limits=1, user_api="openmp"):
+            embedding = teacher_embedding(centred, self.n_components, teacher_seed)
+            student = StudentNetwork(inputs, embedding, self.hidden, self.gamma, student_seed)
             result = iterate(student, max_iter=self.max_iter, tol=self.tol, callback=request.progress)
-            scores = student.feature_scores(result.state)
+        scores = student.scores(result.state)
         uses_features = bool(np.any(scores > 0))
         if not uses_features:
             warn_user(
@@ -335,7 +295,7 @@ class TSFS(UnsupervisedSelector):
                 UserWarning,
             )
         return scores, {
-            "input_weights_": result.state.point[0].numpy() * signs[:, None],
+            "input_weights_": result.state.weights[0] * signs[:, None],
             "embedding_": embedding[np.argsort(order)],
             **run_attributes("TSFS", result, is_judged=uses_features),
         }
