@@ -130,7 +130,8 @@ count_curve_ : dict of ndarray
     With ``n_features_to_select="auto"``, for each number ``n_features`` tried: the ``score``, which is the
     share of the variance of all columns explained on held-out rows; the same for ``random`` columns and
     principal ``components``; and whether the number was ``chosen``: the smallest whose score less the share
-    of columns measured is within 0.01 of the largest. More columns would add hardly more than themselves.""",
+    of columns measured is within 0.01 of the largest. More columns would add little beyond their own
+    variance.""",
     "iterations": """\
 n_iter_ : int
     Number of iterations.

@@ -110,9 +110,9 @@ def test_the_message_is_two_sentences_with_the_figures_of_the_table():
             "unclear",
             0.9,
             0.9,
-            "They beat 90 % of the random sets tried, but by too little to be sure",
+            "They beat 90 % of the random sets tried, but not by enough to rule out chance.",
         ),
-        ("no", 0.9, 0.9, "They beat 90 % of the random sets tried, but by too little to matter."),
+        ("no", 0.9, 0.9, "They beat 90 % of the random sets tried, but not by enough to matter."),
         (
             "no",
             0.5,

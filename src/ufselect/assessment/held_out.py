@@ -180,8 +180,8 @@ class Assessment:
             if self.verdict == "yes":
                 is_little = self.goal == "reconstruct" and self.mean("selected") < 0.5
                 return f"{text}{'; more columns would explain more' * is_little}."
-            little = "to be sure that it is not chance" if self.verdict == "unclear" else "to matter"
-            return f"{text}, but by too little {little}."
+            purpose = "rule out chance" if self.verdict == "unclear" else "matter"
+            return f"{text}, but not by enough to {purpose}."
         these = "the selected one is" if self.n_selected == 1 else "the selected ones are"
         if self.beaten < 1 - BEATEN[0]:
             worse = percent(1 - self.beaten)

@@ -106,9 +106,8 @@ METHODS = (
 )
 Methods = Annotated[Words, Option("--method", "-m", help=METHODS, autocompletion=_methods)]
 COUNT = (
-    "How many columns to select: a number, a share such as 0.1 or 10%, or auto: enough to reconstruct the "
-    "others, until a further one adds hardly more than itself. By default a tenth, at least 5 and at most "
-    "50, or half of a small table."
+    "How many columns to select: a number, a share such as 0.1 or 10%, or auto: until a further one adds "
+    "little beyond its own variance. By default a tenth, at least 5 and at most 50, or half of a small table."
 )
 Count = Annotated[Any, Option("-k", "--features", metavar="K", parser=count, help=COUNT)]
 PARAMETER = "A parameter of the method; may be repeated."

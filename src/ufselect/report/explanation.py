@@ -184,8 +184,8 @@ class Explanation:
         chosen = self.counts["chosen"]
         count = int(self.counts["n_features"][chosen][0])
         if chosen[-1]:
-            return count, f"With {count} columns, the most that was tried, more columns may explain more."
-        return count, f"Beyond {count} columns further ones add hardly more than themselves."
+            return count, f"The curve ends at {count} columns; more columns may explain more."
+        return count, f"Columns after the first {count} would add little beyond their own variance."
 
     @property
     def verdict(self) -> str | None:
