@@ -184,11 +184,6 @@ class SelectionRequest(UnitRequest):
         """Whether the method gets fewer columns than X has."""
         return self.columns.size < self.n_features
 
-    @property
-    def rules(self) -> Self | None:
-        """The same for a row-sparse solver; None without groups and kept columns."""
-        return None if self.units.is_single and self.kept.size == 0 else self
-
     @cached_property
     def gram(self) -> GramOperator:
         """The Gram operator of these columns."""

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ufselect._columns import UnitRequest
 from ufselect._solver.iterate import iterate
 from ufselect.dscofs.algorithm import variance_bound
 from ufselect.dscofs.row_search import FeatureSparsePCA
@@ -26,7 +27,8 @@ def captured_variance(gram, support, m):
 
 def improve_by_proxy(gram, start, m):
     scores = np.isin(np.arange(gram.shape[0]), start).astype(float)
-    state = iterate(FeatureSparsePCA(gram, m, len(start), scores), max_iter=50, tol=0.0).state
+    method = FeatureSparsePCA(gram, m, UnitRequest.single(len(start), scores.size), scores)
+    state = iterate(method, max_iter=50, tol=0.0).state
     return state.features, -state.objective
 
 

@@ -119,7 +119,8 @@ def test_the_objective_never_rises_and_is_that_of_the_result(form, p, gamma):
 
 @given(matrices(elements=COARSE), st.integers(0, 10))
 def test_row_projection_keeps_exactly_the_count_and_is_nearest(matrix, count):
-    projected, kept = project_rows(matrix, count)
+    rules = UnitRequest.single(count, len(matrix))
+    projected, kept = project_rows(matrix, rules)
     assert kept.mask.sum() == min(count, matrix.shape[0])
     assert np.count_nonzero(projected.any(axis=1)) <= count
     distance = np.linalg.norm(matrix - projected)
@@ -129,7 +130,7 @@ def test_row_projection_keeps_exactly_the_count_and_is_nearest(matrix, count):
         for kept in combinations(rows, min(count, matrix.shape[0]))
     )
     assert distance == pytest.approx(best, abs=1e-12)
-    np.testing.assert_array_equal(project_rows(projected, count)[0], projected)
+    np.testing.assert_array_equal(project_rows(projected, rules)[0], projected)
 
 
 @given(matrices(elements=COARSE), st.data())
@@ -139,8 +140,8 @@ def test_group_projection_keeps_fixed_groups_and_is_nearest(matrix, data):
     count = data.draw(st.integers(1, units.count))
     n_fixed = data.draw(st.integers(0, count))
     fixed = np.array(data.draw(st.permutations(range(units.count)))[:n_fixed], dtype=np.intp)
-    rules = UnitRequest(units.count, units, fixed)
-    projected, kept = project_rows(matrix, count, rules=rules)
+    rules = UnitRequest(count, units, fixed)
+    projected, kept = project_rows(matrix, rules)
     assert kept.mask.sum() == count
     assert kept.mask[fixed].all()
     assert not projected[~kept.mask[units.codes]].any()
@@ -150,7 +151,7 @@ def test_group_projection_keeps_fixed_groups_and_is_nearest(matrix, data):
         if set(fixed) <= set(chosen)
     ]
     assert np.linalg.norm(matrix - projected) == pytest.approx(min(distances), abs=1e-12)
-    again, same = project_rows(matrix, count, kept, rules=rules)  # with a hint
+    again, same = project_rows(matrix, rules, kept)  # with a hint
     np.testing.assert_array_equal(again, projected)
     np.testing.assert_array_equal(same.mask, kept.mask)
 
@@ -197,7 +198,7 @@ def test_hinted_support_is_the_exact_one(values, count, seed):
 
 def test_ties_go_to_the_lower_index_whatever_the_memory_order():
     equal = np.ones((3, 2))
-    np.testing.assert_array_equal(project_rows(equal, 2)[1].mask, [True, True, False])
+    np.testing.assert_array_equal(project_rows(equal, UnitRequest.single(2, 3))[1].mask, [True, True, False])
     expected = [[1, 1], [1, 0], [1, 0]]
     np.testing.assert_array_equal(project_entries(equal, 4)[0], expected)
     np.testing.assert_array_equal(project_entries(np.asfortranarray(equal), 4)[0], expected)

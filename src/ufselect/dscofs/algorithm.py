@@ -77,26 +77,16 @@ def project_entries(
 
 
 def project_rows(
-    matrix: NDArray,
-    n_rows: int,
-    last: Support | None = None,
-    out: NDArray | None = None,
-    rules: UnitRequest | None = None,
+    matrix: NDArray, rules: UnitRequest, last: Support | None = None, out: NDArray | None = None
 ) -> tuple[NDArray, Support]:
-    r"""Return a nearest matrix with at most ``n_rows`` non-zero rows, and which rows it keeps.
+    r"""Return a nearest matrix with at most r non-zero rows, or groups of rows, and which of them it keeps.
 
-    With rules, groups :math:`G_1, G_2, \dots` of rows count instead of rows, and some are always kept:
-    the set is :math:`\{Z : Z_{G_k} = 0 \text{ for all } k \notin K, |K| \le r, F \subseteq K\}`. The nearest
-    matrix keeps the fixed groups F and, of the others, those of largest :math:`\|Z_{G_k}\|_F`; the support
-    is then one of groups.
-
-    Ties go to the lower index. ``last`` is the support of a similar matrix, if there is one;
-    ``out`` is where the result goes, which may be ``matrix`` itself.
+    With groups :math:`G_1, G_2, \dots` the set is :math:`\{Z : Z_{G_k} = 0 \text{ for all } k \notin K, |K|
+    \le r, F \subseteq K\}`: the groups F are always kept and, of the others, those of largest
+    :math:`\|Z_{G_k}\|_F`. Ties go to the lower index; ``last`` and ``out`` are as in `project_entries`.
     """
-    squares = np.einsum("ij,ij->i", matrix, matrix)
-    support = largest(squares if rules is None else rules.weights(squares), n_rows, last)
-    mask = support.mask if rules is None else rules.units.of_rows(support.mask)
-    return np.multiply(matrix, mask[:, None], out=out), support
+    support = largest(rules.weights(np.einsum("ij,ij->i", matrix, matrix)), rules.n_selected, last)
+    return np.multiply(matrix, rules.units.of_rows(support.mask)[:, None], out=out), support
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,14 +154,8 @@ class DoubleSparsePCA(SplitPCA):
     With ``n_entries`` equal to all entries and ``mu_entry`` zero there is no entry constraint.
     """
 
-    n_rows: int  # r
+    rules: UnitRequest  # r, the groups of rows that count as one in it, and those that Z always keeps
     n_entries: int  # s
-    rules: UnitRequest | None = None  # groups that count as one in r, and rows that Z always keeps
-
-    @property
-    def units(self) -> Units:
-        """The rows that count as one in r."""
-        return Units.single(self.gram.shape[0]) if self.rules is None else self.rules.units
 
     def entry_step(self, X: NDArray, Y: NDArray, last: Support | None) -> tuple[NDArray, Support | None]:
         if self.n_entries >= X.size:
@@ -180,10 +164,10 @@ class DoubleSparsePCA(SplitPCA):
         return project_entries(average, self.n_entries, last, out=average)
 
     def row_step(self, X: NDArray, Z: NDArray, last: Support | None) -> tuple[NDArray, Support | None]:
-        if self.n_rows >= (len(X) if self.rules is None else self.rules.units.count):
+        if self.rules.n_selected >= self.rules.units.count:
             return X, None
         average = proximal_average(X, Z, self.memory)
-        return project_rows(average, self.n_rows, last, out=average, rules=self.rules)
+        return project_rows(average, self.rules, last, out=average)
 
 
 def penalty_unit(

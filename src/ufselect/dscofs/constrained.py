@@ -22,8 +22,6 @@ from ufselect.dscofs.algorithm import (
     make_x_step,
     optimality_gap,
     optimality_message,
-    project_entries,
-    project_rows,
     variance_bound,
 )
 from ufselect.dscofs.estimator import DoubleSparseSelector, row_norms
@@ -82,8 +80,6 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
         The same in words, such as "within 3.1 % of the best possible".
     is_proven_optimal_ : bool
         Whether X is proven to be optimal, up to rounding.
-    constraint_residuals_ : dict
-        Distances of X to the row-sparse and to the entry-sparse matrices, "row" and "entry"; both are 0.
     objective_history_ : ndarray
         :math:`-\mathrm{Tr}(X^\top SX)` after each improvement of rows or loadings, in units of the data
         squared; non-increasing.
@@ -136,7 +132,6 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
     optimality_gap_: float = field(init=False)
     optimality_message_: str = field(init=False)
     is_proven_optimal_: bool = field(init=False)
-    constraint_residuals_: dict[str, float] = field(init=False)
 
     n_components: int | str = "auto"
     entry_sparsity: float | int | None = None
@@ -193,10 +188,6 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
             "optimality_gap_": gap,
             "optimality_message_": optimality_message(gap),
             "is_proven_optimal_": gap == 0,
-            "constraint_residuals_": {
-                "row": float(np.linalg.norm(X - project_rows(X, problem.n_rows, rules=problem.rules)[0])),
-                "entry": float(np.linalg.norm(X - project_entries(X, problem.n_entries)[0])),
-            },
             **run_attributes("ConstrainedDSCOFS", result, gram.scale),
         }
 

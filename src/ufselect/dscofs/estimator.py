@@ -93,7 +93,7 @@ class DoubleSparseSelector(GramSelector):
         n_rows = request.units.most_rows(request.n_selected)
         return DoubleSparsePCA(
             gram=gram,
-            n_rows=request.n_selected,
+            rules=request,
             n_entries=entry_count(self.entry_sparsity, gram.shape[0], spectrum.values.size, n_rows),
             mu_row=penalties["mu_row"] * unit,
             mu_entry=0.0 if self.entry_sparsity is None else penalties["mu_entry"] * unit,
@@ -101,7 +101,6 @@ class DoubleSparseSelector(GramSelector):
             memory=penalties["tau"],
             unit=unit,
             leading_variance=float(spectrum.values.mean()),
-            rules=request.rules,
         )
 
     def _warn_if_entries_are_free(self, n_entries: int, n_components: int, request: SelectionRequest) -> None:
@@ -458,7 +457,7 @@ class DSCOFS(DoubleSparseSelector):
         if self.x_solver == "pencf" or exceeds_variance or not gram.pays_in_single(n_vectors):
             return None
         variances = np.sort(gram.diag())
-        if variances[-min(problem.n_rows, n_features)] < 1e-6 * variances[-1]:
+        if variances[-min(problem.rules.n_selected, n_features)] < 1e-6 * variances[-1]:
             return None
         single = gram.single()
         return None if single is None else replace(problem, gram=single)

@@ -39,23 +39,14 @@ class FeatureSparsePCA(Descent):
     S is no worse than that of P. For r ≤ m the objective is the sum of the selected diagonal entries, so the
     start is optimal.
 
-    The r largest entries of ``diagonal`` give the first features. With ``rules``, a group of features counts
-    as one in r, and some features are always selected. On any features, the optimum of a matrix of rank m is
-    the sum of its diagonal entries, so the best groups are those with the largest sums. The objective of a
-    state is :math:`-\mathrm{Tr}(W^\top S W)`.
+    The r largest entries of ``diagonal`` give the first features. A group of features counts as one in r. On
+    any features, the optimum of a matrix of rank m is the sum of its diagonal entries, so the best groups are
+    those with the largest sums. The objective of a state is :math:`-\mathrm{Tr}(W^\top S W)`.
     """
 
-    def __init__(
-        self,
-        gram: GramOperator,
-        n_components: int,
-        n_rows: int,
-        diagonal: NDArray,
-        rules: UnitRequest | None = None,
-    ) -> None:
-        self.gram, self.n_components, self.n_rows, self.rules = gram, n_components, n_rows, rules
-        most = n_rows if rules is None else rules.units.most_rows(n_rows)
-        self.is_separable = most <= n_components
+    def __init__(self, gram: GramOperator, n_components: int, rules: UnitRequest, diagonal: NDArray) -> None:
+        self.gram, self.n_components, self.rules = gram, n_components, rules
+        self.is_separable = rules.units.most_rows(rules.n_selected) <= n_components
         self.diagonal = gram.diag().astype(np.float64) if self.is_separable else diagonal
 
     def init(self) -> FeatureChoice:
@@ -74,9 +65,8 @@ class FeatureSparsePCA(Descent):
         return spread(state.loadings, state.features, self.gram)
 
     def _choose(self, diagonal: NDArray) -> FeatureChoice:
-        rules = self.rules
-        mask = largest(diagonal if rules is None else rules.weights(diagonal), self.n_rows).mask
-        features = np.flatnonzero(mask if rules is None else rules.units.of_rows(mask))
+        mask = largest(self.rules.weights(diagonal), self.rules.n_selected).mask
+        features = np.flatnonzero(self.rules.units.of_rows(mask))
         pairs = leading_pairs(self.gram.subgram(features).astype(np.float64, copy=False), self.n_components)
         return FeatureChoice(diagonal, features, pairs.vectors, -float(pairs.values.sum()))
 
@@ -117,11 +107,11 @@ def search_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[NDA
     exchanges, the best of them further. On up to 50 features branch and bound follows, with up to 500 nodes;
     beyond, the bound is infinite.
     """
-    gram, units, n_components = problem.gram, problem.units, X.shape[1]
+    gram, rules, n_components = problem.gram, problem.rules, X.shape[1]
     product = gram.matmat(start.point) if start.product is None else start.product
     # As many random supports as have 240 rows together, which bounds their time. The seed is fixed, and the
     # numbers follow the order of the norms, so that the order of columns does not matter.
-    n_random = int(np.clip(240 // problem.n_rows, 1, 8))
+    n_random = int(np.clip(240 // rules.n_selected, 1, 8))
     norms = gram.squared_column_norms()
     random = np.random.default_rng(20240917).random((n_random, gram.shape[0]))
     random = random[:, np.argsort(np.argsort(norms, kind="stable"))]
@@ -130,24 +120,24 @@ def search_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[NDA
 
     supports = {}
     for scores in (np.einsum("ij,ij->i", X, X), proxy_diagonal(start.point, product), variances, *random):
-        method = FeatureSparsePCA(gram, n_components, problem.n_rows, scores, problem.rules)
+        method = FeatureSparsePCA(gram, n_components, rules, scores)
         features = iterate(method, max_iter=50, tol=RELATIVE_GAIN).state.features
         supports[tuple(features.tolist())] = features
-    fixed = [] if problem.rules is None else problem.rules.kept.tolist()
+    fixed = rules.kept.tolist()
     support, captured = max(
         (
-            improve_by_exchanges(gram, supports[key], n_components, units, fixed, shortlist=SHORTLIST)
+            improve_by_exchanges(gram, supports[key], n_components, rules.units, fixed, shortlist=SHORTLIST)
             for key in sorted(supports)
         ),
         key=lambda improved: improved[1],
     )
     history = [-captured]
     support, _ = improve_by_exchanges(
-        gram, support, n_components, units, fixed, report=lambda value: history.append(-value)
+        gram, support, n_components, rules.units, fixed, report=lambda value: history.append(-value)
     )
     if gram.shape[0] > 50:
         return support, history, np.inf
-    proof = BranchAndBound(gram.to_dense(), problem.n_rows, n_components, units)
+    proof = BranchAndBound(gram.to_dense(), rules.n_selected, n_components, rules.units)
     support, captured, bound = proof.run(support, 500, fixed)
     return support, [*history, min(-captured, history[-1])], bound
 

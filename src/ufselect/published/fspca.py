@@ -107,7 +107,7 @@ class FSPCA(GramSelector):
         spectrum = component_spectrum(gram, self.n_components)
         m, roots = spectrum.values.size, spectrum.vectors * np.sqrt(spectrum.values)
         nearest = np.einsum("ij,ij->i", roots, roots)  # diagonal of the best rank-m approximation of S
-        method = FeatureSparsePCA(gram, m, request.n_selected, nearest, request.rules)
+        method = FeatureSparsePCA(gram, m, request, nearest)
         if self.refine:
             result = iterate(method, max_iter=self.max_iter, tol=0.0, callback=request.progress)
         else:
