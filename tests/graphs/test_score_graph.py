@@ -30,7 +30,8 @@ def test_neighbours_at_equal_distances_are_as_many_as_asked_for():
     scores = np.vstack([scores, scores[:3]])
     squared = np.square(scores[:, None] - scores[None]).sum(axis=2)
     np.fill_diagonal(squared, np.inf)
-    for neighbours in score_neighbours(scores, [2, 3], 5).values():
+    for width in (2, 3):
+        neighbours = score_neighbours(scores, width, 5)
         assert all(len(set(row)) == 5 for row in neighbours.tolist())
         found = np.sort(np.take_along_axis(squared, neighbours, axis=1), axis=1)
         np.testing.assert_array_equal(found, np.sort(squared, axis=1)[:, :5])

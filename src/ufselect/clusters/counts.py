@@ -92,11 +92,11 @@ def _walks(scores: NDArray, counts: Sequence[int]) -> Pairs:
 
     @cache
     def neighbours(width: int) -> NDArray:
-        return score_neighbours(scores, [width])[width]
+        return score_neighbours(scores, width)
 
     @cache
     def walk(some: tuple[int, ...]) -> tuple[NDArray, NDArray]:
-        return walk_pairs(joined({width: neighbours(width) for width in some}, some), largest[some])
+        return walk_pairs(joined([neighbours(width) for width in some]), largest[some])
 
     return lambda count: walk(widths[count])
 

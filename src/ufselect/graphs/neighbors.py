@@ -77,32 +77,6 @@ def balanced_neighbors(
     return np.hstack([part[0] for part in by_batch]), np.hstack([part[1] for part in by_batch])
 
 
-def neighbors_by_products(X: NDArray, n_neighbors: int) -> NDArray[np.intp]:
-    """Return the nearest other rows of each row of X, in any order.
-
-    Distances come from products alone, which is less exact than `nearest_neighbors` but enough for scores,
-    which have no large means. For few rows it takes a tenth of the time in which scikit-learn starts its
-    threads.
-    """
-    n_samples = len(X)
-    squares, factor = _squared_norms(X), -2 * X.T
-    indices = np.empty((n_samples, n_neighbors), dtype=np.intp)
-    # The distances of a block of rows to all rows stay in the cache.
-    for rows in row_blocks(n_samples, X.itemsize * n_samples, 2**18):
-        # Without the squared norm of the row itself, which does not change the order.
-        distances = X[rows] @ factor
-        distances += squares
-        own = np.arange(rows.start, rows.stop)
-        distances[own - rows.start, own] = np.inf
-        bounds = np.partition(distances, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
-        near = np.flatnonzero(distances <= bounds)
-        if near.size == n_neighbors * len(distances):
-            indices[rows] = (near % n_samples).reshape(-1, n_neighbors)
-        else:  # equal distances; without them the branch above is faster
-            indices[rows] = np.argpartition(distances, n_neighbors - 1, axis=1)[:, :n_neighbors]
-    return indices
-
-
 def neighbor_matrix(indices: NDArray[np.intp], weights: NDArray) -> sparse.csr_array:
     """Return the square matrix with the weights of each sample's neighbours in its row."""
     n_samples, k = indices.shape
