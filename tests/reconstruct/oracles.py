@@ -35,3 +35,29 @@ def folds_by_value(X: np.ndarray) -> list[np.ndarray]:
     marks = (X - X.mean(axis=0)) @ np.random.default_rng(0).standard_normal(X.shape[1])
     order = np.argsort(marks if np.sum(marks**3) > 0 else -marks)
     return [np.sort(order[fold::5]) for fold in range(5)]
+
+
+def shrinkage_weight(A: np.ndarray) -> float:
+    """Return ρ = α / (1 − α) for the shrinkage α of correlations that is best for normal data."""
+    S = A.T @ A
+    S, outside = S / len(A), ~np.eye(len(S), dtype=bool)
+    products = np.outer(S.diagonal(), S.diagonal())
+    share = min(np.sum((products + S**2)[outside]) / len(A) / np.sum(S[outside] ** 2), 0.9)
+    return float(share / (1 - share))
+
+
+def fold_errors(X: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return the squared error of the other columns in each fold, with the ridge of least error of five."""
+    squares = np.square(X - X.mean(axis=0)).sum(axis=0)[columns]
+    units, errors = (squares + squares.mean()) / 2, []
+    for ridge in np.geomspace(1e-8, 1e2, 21)[::4]:
+        parts = []
+        for fold in folds_by_value(X):
+            is_out = np.isin(np.arange(len(X)), fold)
+            mean = X[~is_out].mean(axis=0)
+            inner = (X[~is_out] - mean)[:, columns].T @ (X[~is_out] - mean)
+            weights = np.linalg.solve(inner[:, columns] + np.diag(ridge * units), inner)
+            left = ((X - mean) - (X - mean)[:, columns] @ weights)[is_out]
+            parts.append(np.sum(np.delete(left, columns, axis=1) ** 2))
+        errors.append(parts)
+    return np.array(min(errors, key=sum))
