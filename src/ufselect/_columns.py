@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect._utils.validation import ColumnTable, numbered_by_first, places_in
-from ufselect.gram import GramOperator, ReducedData, RestrictedGram, RowInfo, correlations, gram_operator
+from ufselect.gram import GramOperator, RestrictedGram, RowInfo, correlations, gram_operator
 from ufselect.gram.rows import row_blocks
 
 
@@ -171,7 +171,7 @@ class SelectionRequest(UnitRequest):
     progress: Any = None
     rows: RowInfo | None = None  # weights and batches of the rows, if given
     data: Any = None  # rows of these columns, if they are in memory
-    reduced: ReducedData | None = None  # else the Gram matrix of all columns
+    reduced: GramOperator | None = None  # else the Gram matrix of all columns
     copies: bool = True  # whether wide data are copied for the Gram operator
 
     @property
@@ -189,7 +189,7 @@ class SelectionRequest(UnitRequest):
         """The Gram operator of these columns."""
         if self.reduced is None:
             return gram_operator(self.data, copy=self.copies, rows=self.rows)
-        return RestrictedGram(self.reduced.gram, self.columns) if self.excludes else self.reduced.gram
+        return RestrictedGram(self.reduced, self.columns) if self.excludes else self.reduced
 
     def spread(self, values: NDArray, axis: int = 0, filler: Any = 0) -> NDArray:
         """Return values, one per column that the method gets, with a filler for each excluded column of X."""

@@ -42,7 +42,6 @@ from ufselect.gram import (
     GramAccumulator,
     GramOperator,
     MissingSummary,
-    ReducedData,
     ReductionSummary,
     RowInfo,
     reduce_data,
@@ -50,7 +49,7 @@ from ufselect.gram import (
 )
 from ufselect.gram.dask import check_collection, is_frame
 from ufselect.gram.operator import device_gram
-from ufselect.gram.reduce import MAX_ORDER, sample_rows
+from ufselect.gram.reduce import MAX_ORDER, in_memory_if_small, reduction_summary, sample_rows
 
 Method = TypeVar("Method", bound=Callable)
 
@@ -412,18 +411,8 @@ class UnsupervisedSelector(CommonParameters, CallbackSupportMixin, SelectorMixin
     def _fit_all(self, X: Any, sample_weight: Any = None, batch: Any = None) -> Self:
         """Check parameters and data, fit, rank, and set all attributes; on an error nothing changes."""
         with unchanged_on_error(self):
-            self._check_parameters()
-            data, rows = self._checked_data(X, sample_weight, batch)
-            request = self._request(self.n_features_in_)
+            data, request = self._prepared(X, sample_weight, batch)
             names = getattr(self, "feature_names_in_", None)
-            if isinstance(data, ReducedData):
-                request = replace(request, reduced=data)
-            else:
-                allowed = data[:, request.columns] if request.excludes else data
-                if rows is not None:
-                    allowed, rows = rows.counted(allowed)
-                    rows = rows.scaled()
-                request = replace(request, data=allowed, rows=rows, copies=self.copies_wide_data)
             has_choice = request.kept.size < request.n_selected  # else keep names all selected columns
             if self.depends_on_scale and has_choice:
                 warn_if_dominated(request, names)
@@ -446,6 +435,19 @@ class UnsupervisedSelector(CommonParameters, CallbackSupportMixin, SelectorMixin
                 setattr(self, name, value)
             move_fitted_to(self, X)
         return self
+
+    def _prepared(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, SelectionRequest]:
+        """Check parameters and data; return the data, or their Gram matrix, and what is requested of them."""
+        self._check_parameters()
+        data, rows = self._checked_data(X, sample_weight, batch)
+        request = self._request(self.n_features_in_)
+        if isinstance(data, GramOperator):
+            return data, replace(request, reduced=data)
+        allowed = data[:, request.columns] if request.excludes else data
+        if rows is not None:
+            allowed, rows = rows.counted(allowed)
+            rows = rows.scaled()
+        return data, replace(request, data=allowed, rows=rows, copies=self.copies_wide_data)
 
     def _checked_data(self, X: Any, sample_weight: Any, batch: Any) -> tuple[Any, RowInfo | None]:
         """Return the data as ``_fit`` takes them, and the weights and batches of their rows.
@@ -652,6 +654,8 @@ class GramSelector(UnsupervisedSelector):
     copies_wide_data : bool
         Whether wide dense data are copied and centred once. Otherwise they are centred in every product,
         which takes less memory and is faster if products are few.
+    gathers_small_data : bool
+        Whether dask data and lazy tables of at most 20 million entries are brought into memory.
 
     See Also
     --------
@@ -663,6 +667,7 @@ class GramSelector(UnsupervisedSelector):
     accepts_device_arrays = True
     accepts_missing = True
     optional_attributes = (*UnsupervisedSelector.optional_attributes, "reduction_", "missing_")
+    gathers_small_data: ClassVar[bool] = False
 
     reduction_: ReductionSummary | None
     missing_: MissingSummary | None
@@ -707,7 +712,8 @@ class GramSelector(UnsupervisedSelector):
             options = {"ensure_all_finite": "allow-nan", "ensure_min_samples": 2}
             gram = device_gram(as_numbers(self, tabular(X, on_device=True), **options), xp)
             if gram is not None:
-                return ReducedData(gram, 0, "given"), None
+                return gram, None
+        X = in_memory_if_small(X) if self.gathers_small_data else X
         if not is_out_of_core(X):
             return super()._checked_data(X, sample_weight, batch)
         self._request(check_columns(self, X, reset=True))  # raises errors before the data are read
@@ -729,7 +735,9 @@ class GramSelector(UnsupervisedSelector):
                 ApproximationWarning,
             )
         if request.reduced is not None:
-            attributes["reduction_"] = request.reduced.summary(self._n_leading(request, attributes))
+            attributes["reduction_"] = reduction_summary(
+                request.reduced, self._n_leading(request, attributes)
+            )
         return scores, {**attributes, "missing_": missing}
 
     def _gram(self, request: SelectionRequest) -> GramOperator:

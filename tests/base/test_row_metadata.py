@@ -405,7 +405,7 @@ def test_weights_for_rows_that_are_gone_are_refused():
 def test_reduced_data_remember_weights_and_batches(tmp_path):
     given = {"sample_weight": WEIGHTS, "batch": LABELS}
     reduced = reduce.reduce_data(outside_memory("rows", tmp_path), **given)
-    assert reduced.gram.mean is None  # each batch has its own
+    assert reduced.mean is None  # each batch has its own
     assert_same_scores(PCALeverage(5).fit(reduced), PCALeverage(5).fit(SHIFTED, **given))
 
 

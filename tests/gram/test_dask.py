@@ -52,10 +52,9 @@ def centred(data):
 
 def assert_is_gram_of(reduced, data, tolerance=1e-12):
     expected = centred(data).T @ centred(data)
-    found = reduced.gram.to_dense() * reduced.gram.scale**2
+    found = reduced.to_dense() * reduced.scale**2
     assert np.abs(found - expected).max() < tolerance * np.abs(expected).max()
-    assert reduced.shape == data.shape
-    assert reduced.gram.n_samples == data.shape[0]
+    assert (reduced.n_samples, len(expected)) == data.shape
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -96,14 +95,14 @@ def test_gathered_route_is_the_operator_in_memory(as_memmap, monkeypatch):
     monkeypatch.setattr(reduce, "MAX_ORDER", 30)
     reduced = reduce_data(X[:25] if as_memmap else da.from_array(X[:25], chunks=(10, 9)))
     assert (reduced.route, reduced.n_passes) == ("gathered", 1)
-    np.testing.assert_array_equal(reduced.gram.to_dense(), gram_operator(X[:25]).to_dense())
+    np.testing.assert_array_equal(reduced.to_dense(), gram_operator(X[:25]).to_dense())
 
 
 def test_gathered_sparse_data_stay_sparse(monkeypatch):
     monkeypatch.setattr(reduce, "MAX_ORDER", 30)
     array = da.from_array(X[:25], chunks=(10, -1)).map_blocks(sparse.csr_array)
     reduced = reduce_data(array)
-    assert sparse.issparse(reduced.gram.data)
+    assert sparse.issparse(reduced.data)
     assert_is_gram_of(reduced, X[:25])
 
 
@@ -122,19 +121,17 @@ def test_rotated_factor_has_the_leading_pairs(rank, as_memmap, monkeypatch, tmp_
     reduced = reduce_data(given)
     assert (reduced.route, reduced.n_passes) == ("rotated", 3)
     expected = gram_operator(wide)
-    found, true = reduced.gram.eigenpairs(5), expected.eigenpairs(5)
-    np.testing.assert_allclose(
-        found.values * reduced.gram.scale**2, true.values * expected.scale**2, rtol=1e-10
-    )
+    found, true = reduced.eigenpairs(5), expected.eigenpairs(5)
+    np.testing.assert_allclose(found.values * reduced.scale**2, true.values * expected.scale**2, rtol=1e-10)
     np.testing.assert_allclose(np.abs(found.vectors.T @ true.vectors), np.eye(5), atol=1e-9)
     np.testing.assert_allclose(
-        reduced.gram.diag() * reduced.gram.scale**2, expected.diag() * expected.scale**2, rtol=1e-10
+        reduced.diag() * reduced.scale**2, expected.diag() * expected.scale**2, rtol=1e-10
     )
-    assert reduced.gram.subspace_error(5) == 0
+    assert reduced.subspace_error(5) == 0
     singular = np.linalg.svd(centred(wide), compute_uv=False) ** 2
-    kept = reduced.gram.factor.shape[0]
+    kept = reduced.factor.shape[0]
     np.testing.assert_allclose(
-        reduced.gram.missing_share(), singular[kept:].sum() / singular.sum(), rtol=1e-6, atol=1e-12
+        reduced.missing_share(), singular[kept:].sum() / singular.sum(), rtol=1e-6, atol=1e-12
     )
 
 
@@ -149,25 +146,25 @@ def test_sketch_estimates_its_error(as_sparse, monkeypatch):
     gram = centred(data).T @ centred(data)
     true = np.linalg.eigh(gram)[1][:, ::-1]
     for count in (1, 2, 4):
-        found = reduced.gram.eigenpairs(count).vectors
+        found = reduced.eigenpairs(count).vectors
         sine = np.linalg.norm(true[:, :count] - found @ (found.T @ true[:, :count]), 2)
-        assert sine <= reduced.gram.subspace_error(count) + 1e-9
-        assert reduced.gram.subspace_error(count) < 1e-2
-    scaled = gram / reduced.gram.scale**2
-    np.testing.assert_allclose(reduced.gram.diag(), np.diag(scaled), rtol=1e-9)
-    np.testing.assert_allclose(reduced.gram.trace(), np.trace(scaled), rtol=1e-9)
-    left_out = np.linalg.eigvalsh(scaled - reduced.gram.to_dense())
+        assert sine <= reduced.subspace_error(count) + 1e-9
+        assert reduced.subspace_error(count) < 1e-2
+    scaled = gram / reduced.scale**2
+    np.testing.assert_allclose(reduced.diag(), np.diag(scaled), rtol=1e-9)
+    np.testing.assert_allclose(reduced.trace(), np.trace(scaled), rtol=1e-9)
+    left_out = np.linalg.eigvalsh(scaled - reduced.to_dense())
     assert left_out[0] > -1e-9 * np.trace(scaled)
-    np.testing.assert_allclose(reduced.gram.missing_share(), left_out.sum() / np.trace(scaled), rtol=1e-6)
+    np.testing.assert_allclose(reduced.missing_share(), left_out.sum() / np.trace(scaled), rtol=1e-6)
     chosen = np.array([3, 7, 150])
-    np.testing.assert_allclose(np.diag(reduced.gram.subgram(chosen)), np.diag(scaled)[chosen], rtol=1e-9)
+    np.testing.assert_allclose(np.diag(reduced.subgram(chosen)), np.diag(scaled)[chosen], rtol=1e-9)
 
 
 def test_sketch_of_noise_admits_that_it_knows_nothing(monkeypatch):
     monkeypatch.setattr(reduce, "MAX_ORDER", 100)
     noise = np.random.default_rng(0).standard_normal((600, 400))
     reduced = reduce_data(da.from_array(noise, chunks=(200, -1)))
-    assert reduced.gram.subspace_error(5) > 0.1
+    assert reduced.subspace_error(5) > 0.1
 
 
 def test_sketch_stops_when_the_rank_is_reached(monkeypatch):
@@ -176,15 +173,15 @@ def test_sketch_stops_when_the_rank_is_reached(monkeypatch):
     data = rng.standard_normal((300, 3)) @ rng.standard_normal((3, 200))
     reduced = reduce_data(da.from_array(data, chunks=(100, -1)))
     assert reduced.n_passes == 2
-    assert reduced.gram.factor.shape[0] == 3
+    assert reduced.factor.shape[0] == 3
     assert_is_gram_of(reduced, data, 1e-10)
-    assert reduced.gram.subspace_error(3) < 1e-10
+    assert reduced.subspace_error(3) < 1e-10
 
 
 def test_sketch_widens_for_many_components(monkeypatch):
     monkeypatch.setattr(reduce, "MAX_ORDER", 100)
     data = np.random.default_rng(0).standard_normal((300, 290))
-    assert reduce_data(da.from_array(data), n_components=80).gram.factor.shape[0] >= 3 * 80
+    assert reduce_data(da.from_array(data), n_components=80).factor.shape[0] >= 3 * 80
 
 
 def test_the_collection_is_not_changed():

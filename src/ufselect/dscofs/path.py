@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ufselect._columns import selection_request
-from ufselect._utils.validation import is_out_of_core
 from ufselect.dscofs.algorithm import Start
 from ufselect.dscofs.estimator import DSCOFS, row_norms
+from ufselect.gram.reduce import reduction_summary
 
 # The grid of the published comparison.
 PAPER_COUNTS = tuple(range(10, 101, 10))
@@ -122,23 +122,16 @@ def dscofs_path(
     if len(n_features_to_select) == 0 or len(entry_sparsity) == 0:
         raise ValueError("n_features_to_select and entry_sparsity must each name at least one value.")
     selector = DSCOFS(max(n_features_to_select), **parameters)
-    selector._check_parameters()
-    data, _ = selector._checked_data(X, None, None)
+    _, request = selector._prepared(X)
     n_features = selector.n_features_in_
     requests = [selection_request(selector, n_features, count) for count in n_features_to_select]
     counts, sparsities = tuple(request.n_selected for request in requests), tuple(entry_sparsity)
 
-    request = requests[0]
-    if is_out_of_core(data):  # reduced already
-        request = replace(request, reduced=data)
-    else:
-        allowed = data[:, request.columns] if request.excludes else data
-        request = replace(request, data=allowed, copies=selector.copies_wide_data)
     gram = selector._gram(request)
     spectrum = selector._spectrum(gram)
     n_components = spectrum.values.size
     if request.reduced is not None:
-        request.reduced.summary(n_components)
+        reduction_summary(request.reduced, n_components)
     first_start = selector._start(gram, spectrum, requests[0])
 
     shape = (len(counts), len(sparsities))

@@ -17,7 +17,7 @@ from ufselect.gram.rows import RowInfo, row_info
 from ufselect.gram.spectrum import Spectrum, suggest_n_components
 
 from ufselect.gram.accumulate import GramAccumulator, gram_from_covariance  # isort: skip
-from ufselect.gram.reduce import ReducedData, ReductionSummary, in_memory_if_small, reduce_data  # isort: skip
+from ufselect.gram.reduce import ReductionSummary, reduce_data  # isort: skip
 
 __all__ = [
     "FactoredGram",
@@ -27,7 +27,6 @@ __all__ = [
     "ImplicitGram",
     "LowRankGram",
     "MissingSummary",
-    "ReducedData",
     "ReductionSummary",
     "RestrictedGram",
     "RowInfo",
@@ -37,7 +36,6 @@ __all__ = [
     "correlations",
     "gram_from_covariance",
     "gram_operator",
-    "in_memory_if_small",
     "reduce_data",
     "row_info",
     "suggest_n_components",

@@ -67,6 +67,10 @@ class GramOperator(ABC):
         What was done about missing values, if there were any.
     feature_names : ndarray of shape (n_features,) or None
         Names of the features, if they are known.
+    route : {"formed", "gathered", "rotated", "sketched", "given"}
+        How data outside memory were reduced to the operator; see `ReductionSummary`.
+    n_passes : int
+        How often they were read for it.
     """
 
     is_reduced = True  # a fit takes it in place of rows
@@ -78,6 +82,8 @@ class GramOperator(ABC):
     mean: NDArray | None = None
     missing: MissingSummary | None = None
     feature_names: NDArray | None = None
+    route: str = "given"
+    n_passes: int = 0
     _widest: tuple[int, float, Spectrum] | None = None
     _single: GramOperator | None = None
 
@@ -184,9 +190,6 @@ class FormedGram(GramOperator):
     def diag(self) -> NDArray:
         return self.matrix.diagonal().copy()
 
-    def trace(self) -> float:
-        return float(self.matrix.trace())
-
     def columns(self, indices: NDArray) -> NDArray:
         return self.matrix[indices].T  # symmetric, and whole rows are contiguous
 
@@ -203,37 +206,62 @@ class FormedGram(GramOperator):
         return leading_spectrum(self.matrix, count, tol)
 
 
-class WideGram(GramOperator):
-    """``S = FᵀF`` of few rows F, whose eigenpairs come from the small matrix ``F Fᵀ``."""
+class RowsGram(GramOperator):
+    """``S = FᵀF`` through its rows F, n_rows × n_features; few rows give eigenpairs by the small ``F Fᵀ``."""
 
     n_rows: int
 
     @abstractmethod
+    def _scores(self, vectors: NDArray) -> NDArray:
+        """Return ``F vectors``, transposed."""
+
+    @abstractmethod
+    def _back(self, scores: NDArray) -> NDArray:
+        """Return ``Fᵀ scores`` for scores that are given transposed and may be overwritten."""
+
+    @abstractmethod
+    def _taken(self, columns: NDArray | slice) -> NDArray:
+        """Return some columns of F."""
+
+    def matmat(self, vectors: NDArray) -> NDArray:
+        return self._back(self._scores(vectors))
+
+    def captured(self, vectors: NDArray) -> float:
+        scores = self._scores(vectors)
+        return float(np.vdot(scores, scores))
+
+    def columns(self, indices: NDArray) -> NDArray:
+        return self._back(np.ascontiguousarray(self._taken(indices).T))
+
+    def subgram(self, indices: NDArray) -> NDArray:
+        columns = self._taken(indices)
+        return columns.T @ columns
+
     def _row_products(self) -> NDArray:
         """Return ``F Fᵀ``."""
-
-    @abstractmethod
-    def _apply_row_products(self, vector: NDArray) -> NDArray:
-        """Return ``F Fᵀ vector``."""
-
-    @abstractmethod
-    def _combine_rows(self, vectors: NDArray, divisors: NDArray) -> NDArray:
-        """Return ``Fᵀ (vectors / divisors)``, n_features × k, for n_rows × k vectors."""
+        gram = np.zeros((self.n_rows, self.n_rows), dtype=self.dtype)
+        for columns in row_blocks(self.shape[0], self.n_rows * self.dtype.itemsize):
+            block = self._taken(columns)
+            gram += block @ block.T
+        return gram
 
     def _leading_pairs(self, count: int, tol: float) -> Spectrum:
         # F Fᵀ is formed up to 8 MB, or a small share of the rows themselves.
         if self.n_rows <= max(1000, 0.15 * self.shape[0]):
             small = leading_spectrum(self._row_products(), count, tol)
         else:
-            shape = (self.n_rows, self.n_rows)
-            operator = LinearOperator(shape, matvec=self._apply_row_products, dtype=self.dtype)
+            operator = LinearOperator(
+                (self.n_rows, self.n_rows),
+                matvec=lambda vector: self._scores(self._back(vector.reshape(1, -1).copy()))[0],
+                dtype=self.dtype,
+            )
             small = leading_spectrum(operator, count, tol)
         # Small eigenvalues lose digits on the way; the nearest orthonormal columns restore them.
-        vectors = polar_factor(self._combine_rows(small.vectors, np.sqrt(small.values)))
+        vectors = polar_factor(self._back(np.ascontiguousarray((small.vectors / np.sqrt(small.values)).T)))
         return Spectrum(small.values, vectors, small.error)
 
 
-class FactoredGram(WideGram):
+class FactoredGram(RowsGram):
     """``S = FᵀF`` for a k × n_features factor F, applied as ``Fᵀ(F V)``.
 
     With the centred data as factor this is the exact operator for wide data. ``row_weights`` are the sample
@@ -253,44 +281,33 @@ class FactoredGram(WideGram):
         self.n_samples, self.scale, self.mean = n_samples, scale, mean
         self.row_weights = row_weights
 
-    def matmat(self, vectors: NDArray) -> NDArray:
+    def _scores(self, vectors: NDArray) -> NDArray:
         # Wide rows times the factor run faster in BLAS than the factor times thin columns, except for the
         # first product in float32.
         is_single = self.dtype == np.float32
-        scores = (self.factor @ vectors).T if is_single else vectors.T @ self.factor.T
+        return (self.factor @ vectors).T if is_single else vectors.T @ self.factor.T
+
+    def _back(self, scores: NDArray) -> NDArray:
         return (scores @ self.factor).T
 
-    def diag(self) -> NDArray:
-        return np.einsum("ij,ij->j", self.factor, self.factor)
-
-    def trace(self) -> float:
-        return float(np.vdot(self.factor, self.factor))
-
-    def columns(self, indices: NDArray) -> NDArray:
-        return self.factor.T @ self.factor[:, indices]
-
-    def subgram(self, indices: NDArray) -> NDArray:
-        columns = self.factor[:, indices]
-        return columns.T @ columns
+    def _taken(self, columns: NDArray | slice) -> NDArray:
+        return self.factor[:, columns]
 
     def to_dense(self) -> NDArray:
         return self.factor.T @ self.factor
+
+    def diag(self) -> NDArray:
+        return np.einsum("ij,ij->j", self.factor, self.factor)
 
     def _in_single(self) -> GramOperator:
         return FactoredGram(self.factor.astype(np.float32), self.n_samples, self.scale)
 
     def squared_column_norms(self) -> NDArray:
-        image = (self.factor @ self.factor.T) @ self.factor
+        image = self._row_products() @ self.factor
         return np.einsum("ij,ij->j", self.factor, image, dtype=np.float64)
 
     def _row_products(self) -> NDArray:
         return self.factor @ self.factor.T
-
-    def _apply_row_products(self, vector: NDArray) -> NDArray:
-        return self.factor @ (self.factor.T @ vector)
-
-    def _combine_rows(self, vectors: NDArray, divisors: NDArray) -> NDArray:
-        return ((vectors / divisors).T @ self.factor).T
 
 
 class LowRankGram(FactoredGram):
@@ -312,14 +329,10 @@ class LowRankGram(FactoredGram):
     ) -> None:
         super().__init__(factor, n_samples, scale, mean)
         self._diagonal = diagonal.astype(factor.dtype)
-        self._trace = float(diagonal.sum(dtype=np.float64))
         self.ritz_values, self.residuals = ritz_values, residuals
 
     def diag(self) -> NDArray:
         return self._diagonal.copy()
-
-    def trace(self) -> float:
-        return self._trace
 
     def columns(self, indices: NDArray) -> NDArray:
         block = super().columns(indices)
@@ -338,9 +351,10 @@ class LowRankGram(FactoredGram):
 
     def missing_share(self) -> float:
         """Return the share of the trace of S that an approximating factor leaves out."""
-        if self.ritz_values is None or not self._trace:
+        trace = self.trace()
+        if self.ritz_values is None or not trace:
             return 0.0
-        return max(0.0, 1 - float(np.vdot(self.factor, self.factor)) / self._trace)
+        return max(0.0, 1 - float(np.vdot(self.factor, self.factor)) / trace)
 
     def subspace_error(self, n_components: int) -> float:
         r"""Return an upper estimate of the sine of the angle to the true leading subspace.
@@ -357,7 +371,7 @@ class LowRankGram(FactoredGram):
         return 0.0 if size == 0 else min(1.0, size / gap) if gap > 0 else 1.0
 
 
-class ImplicitGram(WideGram):
+class ImplicitGram(RowsGram):
     """``S = (X − 1cᵀ)ᵀ(X − 1cᵀ)`` applied through the data as they are.
 
     As in :class:`~ufselect.gram.SparseGram`, scores are centred between the two products, which makes the
@@ -373,18 +387,23 @@ class ImplicitGram(WideGram):
         self.shape, self.dtype = (data.shape[1], data.shape[1]), data.dtype
         self._diagonal: NDArray | None = None
 
-    def matmat(self, vectors: NDArray) -> NDArray:
-        return self._back(self._scores(vectors))
-
-    def captured(self, vectors: NDArray) -> float:
-        scores = self._scores(vectors)
-        scores *= 1 / self.scale
-        return float(np.vdot(scores, scores))
-
     def _scores(self, vectors: NDArray) -> NDArray:
         scores = vectors.T @ self.data.T
         scores -= (self.mean @ vectors)[:, None]
+        scores *= 1 / self.scale
         return scores
+
+    def _back(self, scores: NDArray) -> NDArray:
+        scores -= scores.mean(axis=1, keepdims=True)
+        product = scores @ self.data
+        product *= 1 / self.scale
+        return product.T
+
+    def _taken(self, columns: NDArray | slice) -> NDArray:
+        block = self.data[:, columns] if isinstance(columns, slice) else self.data.take(columns, axis=1)
+        block = block - self.mean[columns]
+        block *= 1 / self.scale
+        return block
 
     def diag(self) -> NDArray:
         if self._diagonal is None:
@@ -397,45 +416,9 @@ class ImplicitGram(WideGram):
             self._diagonal = total.astype(self.dtype)
         return self._diagonal.copy()
 
-    def columns(self, indices: NDArray) -> NDArray:
-        return self._back(np.ascontiguousarray(self._centred(indices).T) * self.scale)
-
-    def subgram(self, indices: NDArray) -> NDArray:
-        columns = self._centred(indices)
-        return columns.T @ columns
-
     def _in_single(self) -> GramOperator:
         factor = _centred_copy(self.data, self.mean, self.scale, np.float32)
         return FactoredGram(factor, self.n_samples, self.scale)
-
-    def _centred(self, columns: NDArray | slice) -> NDArray:
-        block = self.data[:, columns] if isinstance(columns, slice) else self.data.take(columns, axis=1)
-        block = block - self.mean[columns]
-        block *= 1 / self.scale
-        return block
-
-    def _back(self, scores: NDArray) -> NDArray:
-        """Centre scores, one row per vector, in place and multiply them by the data."""
-        scores -= scores.mean(axis=1, keepdims=True)
-        scores *= 1 / self.scale
-        product = scores @ self.data
-        product *= 1 / self.scale
-        return product.T
-
-    def _row_products(self) -> NDArray:
-        gram = np.zeros((self.n_samples, self.n_samples), dtype=self.dtype)
-        for columns in row_blocks(self.shape[0], self.n_samples * self.data.itemsize):
-            block = self._centred(columns)
-            gram += block @ block.T
-        return gram
-
-    def _apply_row_products(self, vector: NDArray) -> NDArray:
-        weights = self._back(vector.reshape(1, -1).copy())
-        scores = (self.data @ weights)[:, 0] - self.mean @ weights[:, 0]
-        return scores - scores.mean()
-
-    def _combine_rows(self, vectors: NDArray, divisors: NDArray) -> NDArray:
-        return self._back(np.ascontiguousarray((vectors * (self.scale / divisors)).T))
 
 
 class TallGram(ImplicitGram):

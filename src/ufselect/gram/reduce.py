@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,8 @@ class ReductionSummary:
     Attributes
     ----------
     route : {"formed", "gathered", "rotated", "sketched", "given"}
-        See `ReducedData`.
+        S was formed; the data were small enough for memory; a factor from the sample Gram matrix; a
+        randomised low-rank factor; or an operator was given.
     n_passes : int
         How often the data were read.
     subspace_error : float
@@ -71,65 +72,22 @@ class ReductionSummary:
     missing_share: float
 
 
-@dataclass(frozen=True)
-class ReducedData:
-    """A Gram operator and how it was computed; a selector's ``fit`` accepts it instead of the data.
+def reduction_summary(gram: GramOperator, n_components: int | None) -> ReductionSummary:
+    """Return how data were reduced; warn if a ranking by so many leading components cannot be trusted.
 
-    Attributes
-    ----------
-    gram : GramOperator
-        The operator.
-    n_passes : int
-        How often the data were read.
-    route : {"formed", "gathered", "rotated", "sketched", "given"}
-        How it was computed: S was formed; the data were small enough for memory; a factor from the sample
-        Gram matrix; a randomised low-rank factor; or an operator was given.
-
-    See Also
-    --------
-    reduce_data : Make this record from data that are not in memory.
+    ``n_components`` is None if a result uses only the diagonal of S.
     """
-
-    is_reduced: ClassVar[bool] = True
-
-    gram: GramOperator
-    n_passes: int
-    route: str
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n_samples, n_features) of the data behind the operator."""
-        return (self.gram.n_samples, self.gram.shape[0])
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The working type of the data."""
-        return self.gram.dtype
-
-    @property
-    def feature_names(self) -> NDArray | None:
-        """Names of the features, where they are known."""
-        return self.gram.feature_names
-
-    def summary(self, n_components: int | None) -> ReductionSummary:
-        """Return how the data were reduced; warn if a ranking by ``n_components`` cannot be trusted.
-
-        Parameters
-        ----------
-        n_components : int or None
-            Number of leading eigenvectors that a result uses; None if it uses only the diagonal of S.
-        """
-        error = missing_share = 0.0
-        if n_components is not None and isinstance(self.gram, LowRankGram):
-            error, missing_share = self.gram.subspace_error(n_components), self.gram.missing_share()
-        if error > 0.1:  # sine of the angle to the true leading subspace
-            warn_user(
-                f"The low-rank factor of X may miss its {n_components} leading components (estimated error "
-                f"{error:.2g} of 1), so the ranking cannot be trusted. Use fewer components, or select at "
-                f"most {MAX_ORDER} features with MaxVariance first.",
-                ApproximationWarning,
-            )
-        return ReductionSummary(self.route, self.n_passes, error, missing_share)
+    error = missing_share = 0.0
+    if n_components is not None and isinstance(gram, LowRankGram):
+        error, missing_share = gram.subspace_error(n_components), gram.missing_share()
+    if error > 0.1:  # sine of the angle to the true leading subspace
+        warn_user(
+            f"The low-rank factor of X may miss its {n_components} leading components (estimated error "
+            f"{error:.2g} of 1), so the ranking cannot be trusted. Use fewer components, or select at "
+            f"most {MAX_ORDER} features with MaxVariance first.",
+            ApproximationWarning,
+        )
+    return ReductionSummary(gram.route, gram.n_passes, error, missing_share)
 
 
 def in_memory_if_small(X: Any) -> Any:
@@ -162,7 +120,7 @@ def sample_rows(
 
 def reduce_data(
     X: Any, n_components: int | None = None, *, sample_weight: Any = None, batch: Any = None
-) -> ReducedData:
+) -> GramOperator:
     """Reduce data that are not in memory to their Gram operator.
 
     Use it to read the data once and fit several selectors to the result; a single ``fit`` accepts the data
@@ -180,7 +138,7 @@ def reduce_data(
 
     Returns
     -------
-    ReducedData
+    GramOperator
         Can be given to ``fit`` instead of the data, any number of times.
 
     Raises
@@ -198,8 +156,8 @@ def reduce_data(
     >>> from ufselect import MaxVariance
     >>> from ufselect.gram import GramAccumulator, reduce_data
     >>> reduced = reduce_data(GramAccumulator().update(np.diag([1.0, 3.0, 2.0])))
-    >>> reduced.shape, reduced.route
-    ((3, 3), 'formed')
+    >>> reduced.n_samples, reduced.route
+    (3, 'formed')
     >>> MaxVariance(n_features_to_select=1).fit(reduced).get_support()
     array([False,  True, False])
     """
@@ -207,18 +165,16 @@ def reduce_data(
     names = " and ".join(name for name, value in given.items() if value is not None)
     if is_lazy_table(X) and not names:
         X = accumulate_table(X)
-    if names and (is_lazy_table(X) or isinstance(X, (ReducedData, GramAccumulator, GramOperator))):
+    if names and (is_lazy_table(X) or isinstance(X, (GramAccumulator, GramOperator))):
         raise TypeError(
             f"{names} cannot be given for a {type(X).__name__}, whose rows are not in memory; give them with "
             "the rows to GramAccumulator.update or to ufselect.gram.reduce_data."
         )
-    if isinstance(X, ReducedData):
+    if isinstance(X, GramOperator):
         return X
     if isinstance(X, GramAccumulator):
         _counted(X.moments)
-        return ReducedData(X.gram(), 1, "formed")
-    if isinstance(X, GramOperator):
-        return ReducedData(X, 0, "given")
+        return _read(X.gram(), "formed")
     if not is_dask(X) and not isinstance(X, np.ndarray):
         raise TypeError(
             f"X is of type {type(X).__name__}; reduce_data takes dask collections, memory maps, lazy tables "
@@ -237,7 +193,7 @@ def reduce_data(
                 )
                 for block in blocks
             )
-            return ReducedData(formed_gram(_counted(merge_moments(parts, whole))), 1, "formed")
+            return _read(formed_gram(_counted(merge_moments(parts, whole))), "formed")
         if n_samples <= MAX_ORDER and 8 * X.size <= LOCAL_BYTES:
             return _gathered(X.astype(working_dtype(X.dtype)), rows)
         X = import_dask("dask.array").from_array(X, chunks=(blocks[0].stop, n_features), name=False)
@@ -247,12 +203,12 @@ def reduce_data(
     n_features = source.n_features
     # One triangle of S in float64. Workers with too little memory for that would die without a message.
     if n_features <= MAX_ORDER and source.has_room_for(4 * n_features * n_features):
-        return ReducedData(formed_gram(_counted(source.moments(WholeGram()))), 1, "formed")
+        return _read(formed_gram(_counted(source.moments(WholeGram()))), "formed")
     n_samples, column_bytes = source.count_rows(), n_features * source.dtype.itemsize
     if n_samples <= MAX_ORDER and n_samples * column_bytes <= LOCAL_BYTES:
         return _gathered(source.sample(slice(None)), source.rows)
     if n_samples <= MAX_ORDER and not source.is_sparse and source.rows is None:
-        return ReducedData(rotated_gram(source, max(1, LOCAL_BYTES // column_bytes)), 3, "rotated")
+        return _read(rotated_gram(source, max(1, LOCAL_BYTES // column_bytes)), "rotated", 3)
 
     def multiply(probe: GramTimes) -> Moments:
         moments = _counted(source.moments(probe))
@@ -261,14 +217,19 @@ def reduce_data(
         return replace(moments, n_samples=moments.n_counted, second=moments.second / shrink)
 
     sketched, n_passes = krylov_gram(multiply, n_features, n_components)
-    return ReducedData(sketched, n_passes, "sketched")
+    return _read(sketched, "sketched", n_passes)
 
 
-def _gathered(data: Any, rows: RowInfo | None) -> ReducedData:
+def _read(gram: GramOperator, route: str, n_passes: int = 1) -> GramOperator:
+    gram.route, gram.n_passes = route, n_passes
+    return gram
+
+
+def _gathered(data: Any, rows: RowInfo | None) -> GramOperator:
     refuse_infinity(data.data if sparse.issparse(data) else data, "X")
     if rows is not None:
         data, rows = rows.counted(data)
-    return ReducedData(gram_operator(data, rows=rows and rows.scaled()), 1, "gathered")
+    return _read(gram_operator(data, rows=rows and rows.scaled()), "gathered")
 
 
 def _counted(moments: Record | None) -> Record:

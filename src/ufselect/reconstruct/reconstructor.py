@@ -181,7 +181,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             X, rows, limit, unit = as_numpy(X), None, "", 1.0
             if is_out_of_core(X):
                 n_features, X = check_columns(self, X, reset=True), reduce_data(X)
-                gram, limit = X.gram, "the data are not in memory"
+                gram, limit = X, "the data are not in memory"
                 if gram.mean is None:
                     raise ValueError(
                         "X has no means of its columns; pass mean to gram_from_covariance, or pass rows in "

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ufselect._columns import SelectionRequest, kept_first
 from ufselect.base import NON_NEGATIVE, FitResult, Interval, StrOptions
-from ufselect.gram import GramOperator, RowInfo, in_memory_if_small
+from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import rank_limit
 from ufselect.reconstruct.placement import PlacedSelector
 from ufselect.reconstruct.ridge import noise_variances
@@ -122,6 +122,8 @@ class ReconstructionSelector(PlacedSelector):
 
     label = "Reconstruction"
     supports = frozenset({"keep", "feature_groups"})
+    # Rows decide between greedy and exchanged columns, so that the same ones are selected wherever X is.
+    gathers_small_data = True
 
     penalty_: float = field(init=False)
     cost = "n d² + r d² (tall), n² d + r n d (wide)"
@@ -134,10 +136,6 @@ class ReconstructionSelector(PlacedSelector):
     penalty: float | str = "auto"
     max_iter: int = 2
     noise_variance: Any = None
-
-    def _checked_data(self, X: Any, sample_weight: Any, batch: Any) -> tuple[Any, RowInfo | None]:
-        # Rows decide between greedy and exchanged columns, so that the same ones are selected wherever X is.
-        return super()._checked_data(in_memory_if_small(X), sample_weight, batch)
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         placement = self._placement(gram, request, request.n_selected)
