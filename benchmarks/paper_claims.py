@@ -45,6 +45,7 @@ from sklearn.neighbors import NearestNeighbors
 
 # The folder above, for the paper's methods; run as a script, only the benchmarks' own is known.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.paper.choice import best
 from benchmarks.paper.methods import paper_grid
 from benchmarks.paper.printed import TITLES, published
 from benchmarks.paper.race import Race
@@ -52,9 +53,8 @@ from benchmarks.paper.race import Race
 from ufselect import DSCOFS, SOGFS, UDFS, PCALeverage, ReconstructionSelector, Reconstructor
 from ufselect._solver.reweighted import smoothness_quadratic
 from ufselect._utils.threads import one_blas_thread
-from ufselect.compare.methods import Method, published_points
-from ufselect.compare.protocol import PAPER_COUNTS, Protocol, make_problem
-from ufselect.compare.tables import METRICS, best
+from ufselect.compare.methods import PAPER_COUNTS, Method, Protocol, make_problem, published_points
+from ufselect.compare.runner import METRICS
 from ufselect.datasets import load_dataset
 from ufselect.datasets.shapes import SHAPES, among_noise
 from ufselect.dscofs import algorithm

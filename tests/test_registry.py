@@ -15,8 +15,7 @@ import ufselect
 from ufselect import GramSelector, RedundancyFilter, UnsupervisedSelector, _registry, register
 from ufselect._registry import SELECTORS, all_selectors
 from ufselect.compare import compare
-from ufselect.compare.methods import choose_methods
-from ufselect.compare.protocol import Protocol, make_problem
+from ufselect.compare.methods import Protocol, choose_methods, make_problem
 
 
 class LeastVariance(GramSelector):

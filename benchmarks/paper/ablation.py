@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from benchmarks.paper.choice import best, best_of_each_start
 from benchmarks.paper.methods import TWINS, without_entries
 from benchmarks.paper.printed import ABLATION, TITLES
 from benchmarks.paper.race import RaceOutcome, place_of
 
-from ufselect.compare.runner import params_text
-from ufselect.compare.tables import Row, Table, best, best_of_each_start
+from ufselect.compare.compare import Table
+from ufselect.compare.runner import Row, params_text
 from ufselect.metrics import feature_similarity_rate
 
 

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from ufselect import DSCOFS
 from ufselect._utils.threads import one_blas_thread
-from ufselect.compare.methods import Method, Point, make_selector
-from ufselect.compare.protocol import Problem
-from ufselect.compare.runner import Runner, data_key, fit_points
-from ufselect.compare.tables import Row
+from ufselect.compare.methods import Method, Point, Problem, make_selector
+from ufselect.compare.runner import Row, Runner, data_key, fit_points
 from ufselect.metrics import selection_stability
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from benchmarks.paper.choice import best, choose
 from benchmarks.paper.methods import PAPER_GRID, as_the_paper_ran
 from benchmarks.paper.printed import DISCUSSED_SETS, HEAT_MAP_SETS, TIMED_SET, TITLES
 from benchmarks.paper.rank_test import critical_difference
@@ -16,7 +17,8 @@ from benchmarks.paper.tables import ranked_sets
 from numpy.typing import NDArray
 
 from ufselect._registry import all_selectors
-from ufselect.compare.tables import METRICS, Row, Table, best, choose
+from ufselect.compare.compare import Table
+from ufselect.compare.runner import METRICS, Row
 from ufselect.plotting.style import COLOURS, matplotlib
 
 if TYPE_CHECKING:

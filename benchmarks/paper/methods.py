@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ufselect import DSCOFS, RNE, TSFS, LaplacianScore
-from ufselect.compare.methods import Method, Point, published_points
-from ufselect.compare.protocol import Problem
-from ufselect.compare.runner import params_text
-from ufselect.compare.tables import Row
+from ufselect.compare.methods import Method, Point, Problem, published_points
+from ufselect.compare.runner import Row, params_text
 
 PAPER_GRID = "DSCOFSPaperGrid"
 ROWS_ONLY, PAPER_ROWS_ONLY = "DSCOFSRowsOnly", "DSCOFSPaperGridRowsOnly"

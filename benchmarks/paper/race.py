@@ -8,11 +8,10 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from benchmarks.paper.choice import best_of_each_start, grouped
 
-from ufselect.compare.methods import Method
-from ufselect.compare.protocol import Problem
-from ufselect.compare.runner import Failures, Place, Runner
-from ufselect.compare.tables import METRICS, Row, best_of_each_start, grouped
+from ufselect.compare.methods import Method, Problem
+from ufselect.compare.runner import METRICS, Failures, Place, Row, Runner
 
 
 class RaceOutcome(NamedTuple):

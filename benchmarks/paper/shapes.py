@@ -12,10 +12,17 @@ from benchmarks.paper.methods import paper_grid
 from numpy.typing import NDArray
 
 from ufselect._registry import all_selectors
-from ufselect.compare.methods import BEST_DRAW, Method, choose_methods, class_count
-from ufselect.compare.protocol import Problem, Protocol, make_problem
+from ufselect.compare.compare import Table
+from ufselect.compare.methods import (
+    BEST_DRAW,
+    Method,
+    Problem,
+    Protocol,
+    choose_methods,
+    class_count,
+    make_problem,
+)
 from ufselect.compare.runner import Runner, fit_families, fit_points
-from ufselect.compare.tables import Table
 from ufselect.datasets import load_dataset, make_noisy_shapes
 from ufselect.datasets.catalogue import ENTRIES
 from ufselect.datasets.loading import local_file

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from benchmarks.common import code_version
 from benchmarks.paper.ablation import ablation
+from benchmarks.paper.choice import best_of_each_start, grouped
 from benchmarks.paper.experiments import bootstrap_stability, dissect, seconds_of_fits
 from benchmarks.paper.figures import write_figures
 from benchmarks.paper.methods import (
@@ -33,9 +34,18 @@ from benchmarks.paper.shapes import drawn_planes, shape_results
 from benchmarks.paper.tables import EIGHT, study_tables
 from numpy.typing import NDArray
 
-from ufselect.compare.methods import Method, choose_methods
-from ufselect.compare.protocol import PAPER_COUNTS, QUICK, Problem, Protocol, default_counts, make_problem
-from ufselect.compare.tables import Row, Table, best_of_each_start, grouped
+from ufselect.compare.compare import Table
+from ufselect.compare.methods import (
+    PAPER_COUNTS,
+    QUICK,
+    Method,
+    Problem,
+    Protocol,
+    choose_methods,
+    default_counts,
+    make_problem,
+)
+from ufselect.compare.runner import Row
 from ufselect.datasets import DatasetUnavailableError, load_dataset
 
 # They come with scikit-learn, so that the short version needs no network.

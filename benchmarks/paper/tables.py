@@ -7,6 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from benchmarks.paper.ablation import ablation_table
+from benchmarks.paper.choice import (
+    best,
+    best_of_each_start,
+    choose,
+    grouped,
+    main_table,
+    method_labels,
+    words_of,
+)
 from benchmarks.paper.methods import AS_RUN, PAPER_GRID
 from benchmarks.paper.printed import (
     AVERAGE_RANKS,
@@ -21,19 +30,9 @@ from benchmarks.paper.rank_test import LEVEL, RankTest, rank_test
 from benchmarks.paper.shapes import shapes_table
 
 from ufselect._registry import all_selectors
+from ufselect.compare.compare import Table
 from ufselect.compare.methods import ALL_FEATURES, BEST_DRAW
-from ufselect.compare.tables import (
-    METRICS,
-    Row,
-    Table,
-    best,
-    best_of_each_start,
-    choose,
-    grouped,
-    main_table,
-    method_labels,
-    words_of,
-)
+from ufselect.compare.runner import METRICS, Row
 
 if TYPE_CHECKING:
     from benchmarks.paper.study import Study

@@ -93,21 +93,6 @@ def register(selector: type[UnsupervisedSelector]) -> type[UnsupervisedSelector]
     --------
     UnsupervisedSelector : Base class for a method that needs the rows of the data.
     GramSelector : Base class for a method that needs only their Gram matrix.
-
-    Examples
-    --------
-    ::
-
-        @register
-        class LeastVariance(GramSelector):
-            label = "Least variance"
-            cost = "n d"
-
-            def __init__(self, n_features_to_select=0.1):
-                self.n_features_to_select = n_features_to_select
-
-            def _fit_gram(self, gram, request):
-                return -gram.diag()
     """
     known = {name: other for name, other in all_selectors().items() if other is not selector}
     _add(known, selector)

@@ -183,7 +183,11 @@ def find_method(name: str) -> type[UnsupervisedSelector]:
         return others[folded(name)]
     names = {**by_name, **{each: method.__name__ for each, method in others.items()}}
     close = get_close_matches(folded(name), names, n=1)
-    hint = f"did you mean {names[close[0]]}?" if close else f"the methods are {', '.join(names.values())}."
+    hint = (
+        f"did you mean {names[close[0]]}?"
+        if close
+        else f"the methods are {', '.join(dict.fromkeys(names.values()))}."
+    )
     raise TableError(f"There is no method {name!r}; {hint}")
 
 

@@ -52,7 +52,12 @@ USED = [
     ("select cells.csv --ranking -", f"--ranking: {ONLY_TABLE}"),
     ("select cells.csv --json -o -", "--json: -o - writes the table to standard output too; give -o a file"),
     ("score cells.csv --columns g2 --for redundancy", "not one of 'reconstruct', 'clusters'"),
-    ("compare wine --impute keep", "not every method works around missing values"),
+    ("compare wine --impute keep", "not one of 'median', 'drop', 'error'"),
+    (
+        "select cells.csv -k 3 --labels-out c.csv",
+        "--labels-out: rows have a cluster only with",
+    ),
+    ("select cells.csv -k 3 --add-clusters", "--add-clusters: rows have a cluster only with"),
     ("nonsense", "No such command"),
 ]
 FAILED = [
@@ -85,10 +90,6 @@ FAILED = [
     ("select cells.csv --exclude g* -k 3", "use -k 2 or less"),
     ("select cells.csv --keep g* -k 3", "ask for at least"),
     ("select cells.csv --categorical onehot --stream", "drop --stream"),
-    (
-        "select cells.csv -k 3 --labels-out c.csv",
-        "This run finds no clusters of rows, so rows have no cluster",
-    ),
     (
         "select miss_nd.csv --impute error",
         "a (2); add --impute median to fill them, --impute drop to leave that",

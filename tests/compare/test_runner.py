@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import io
 import json
 import warnings
 from dataclasses import replace
@@ -10,9 +12,9 @@ import pytest
 
 from ufselect import DSCOFS, AutoSelector
 from ufselect._registry import all_selectors
-from ufselect.compare import compare, runner
-from ufselect.compare.methods import Method, choose_methods
-from ufselect.compare.protocol import Protocol, default_counts, make_problem
+from ufselect.compare import Comparison, Protocol, compare, runner
+from ufselect.compare.compare import Table
+from ufselect.compare.methods import Method, choose_methods, default_counts, make_problem
 from ufselect.compare.runner import fit_families, fit_points
 from ufselect.metrics import evaluate_selection
 
@@ -158,7 +160,7 @@ def test_auto_mode_is_the_choice_without_labels(blobs):
     row = next(row for row in result.rows if row["method"] == "AutoSelector")
     alone = AutoSelector(4, goal="clusters", n_clusters=3, random_state=0).fit(X)
     assert row["features"] == [tuple(np.flatnonzero(alone.support_))]
-    assert "Mode auto" in result.tables["acc"].title
+    assert "method and parameters found without labels" in result.table().title
 
 
 def test_budget_bounds_every_method(blobs):
@@ -201,3 +203,27 @@ def test_default_counts_fit(n_features):
     counts = default_counts(n_features)
     assert list(counts) == sorted(set(counts))
     assert 1 <= counts[0] <= counts[-1] < n_features
+
+
+def test_a_line_for_each_count_or_the_best_count_by_each_metric():
+    scores = {10: (60.0, 1.0), 20: (60.0, 2.0), 5: (50.0, 0.0)}
+    rows = [
+        {"label": "A", "n_features": n, "acc_mean": acc, "nmi_mean": nmi, "acc_std": 0.5, "nmi_std": 0.0}
+        for n, (acc, nmi) in scores.items()
+    ]
+    fixed, oracle = (Comparison(rows, mode, Protocol(n_runs=7)).table() for mode in ("fixed", "oracle"))
+    assert [line[1] for line in fixed.body] == ["5", "10", "20"]
+    assert fixed.body[1] == ("A", "10", "60.00 ± 0.50", "1.00 ± 0.00")
+    assert oracle.body == (("A", "60.00 ± 0.50 (10)", "2.00 ± 0.00 (20)"),)
+    assert [len(table.columns) for table in (fixed, oracle)] == [4, 3]
+    assert "of 7 runs; parameters and number of features tuned with the labels" in oracle.title
+
+
+def test_forms_of_a_table():
+    table = Table("t", "A & B", ("x", "y_1"), (("a, b", "1 ± 2"),))
+    assert list(csv.reader(io.StringIO(table.to_csv()))) == [["x", "y_1"], ["a, b", "1 ± 2"]]
+    assert table.to_markdown() == "**A & B**\n\n| x | y_1 |\n| --- | --- |\n| a, b | 1 ± 2 |\n"
+    assert table.to_latex().splitlines() == [
+        r"\begin{table}", r"\caption{A \& B}", r"\begin{tabular}{lr}", r"\toprule", r"x & y\_1 \\",
+        r"\midrule", r"a, b & 1 $\pm$ 2 \\", r"\bottomrule", r"\end{tabular}", r"\end{table}",
+    ]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ufselect.cli import apply, compare, demo, reconstruct, score, select
+from ufselect.cli import apply, compare, demo, score, select
 from ufselect.cli.options import with_records
 from ufselect.cli.text import say
 
@@ -23,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-commands = (demo.demo, select.select, score.score, apply.apply, reconstruct.reconstruct, compare.compare)
+commands = (demo.demo, select.select, score.score, apply.apply, apply.reconstruct, compare.compare)
 for command in commands:
     app.command()(with_records(command))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ufselect.cli import options as opt
-from ufselect.cli.data import check_data, check_files, open_data
+from ufselect.cli.text import doubt, grid, note, output, say, short_name, tell, working
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,13 +46,10 @@ def compare(
     """
     if output_table is not None and output_table.suffix not in ENDINGS:
         raise typer.BadParameter(f"{output_table} must end in {', '.join(ENDINGS)}.", param_hint="-o")
-    if impute == "keep":
-        raise typer.BadParameter("not every method works around missing values.", param_hint="--impute")
-    check_data(data)
-    check_files({"--output": output_table}, force, data)
+    opt.check_data(data)
+    opt.check_files({"--output": output_table}, force, data)
     from ufselect._registry import all_selectors
     from ufselect.cli.record import print_json
-    from ufselect.cli.text import doubt, grid, note, output, say, short_name, working
     from ufselect.compare.compare import compare as compare_methods
     from ufselect.compare.methods import ON_REQUEST
     from ufselect.exceptions import TableError
@@ -66,7 +63,7 @@ def compare(
         left_out = sorted(set(ON_REQUEST) - {"AutoSelector"})
         methods = [name for name in all_selectors() if name not in left_out]
     options = reading.options(impute=impute)
-    table = open_data(data, options, stream=False)
+    table = opt.open_data(data, options, stream=False)
     if table.labels is None:
         raise TableError("No label column was found; name the column of known classes with --labels.")
     rows = ~Missing.of(options.missing).where(table.labels)
@@ -96,7 +93,7 @@ def compare(
             name=Path(data).stem,
             random_state=seed,
         )
-    shown = comparison.by_count()
+    shown = comparison.table()
     if output_table is not None:
         kinds = {".csv": comparison.to_csv, ".md": shown.to_markdown, ".tex": shown.to_latex}
         text = kinds[output_table.suffix]()
@@ -140,7 +137,6 @@ def are_measurements(values: set[Any], n_rows: int) -> bool:
 
 def tell_winner(console: Console, rows: list[dict[str, Any]]) -> None:
     """Say which method finds the classes best, beside all and random columns."""
-    from ufselect.cli.text import tell
 
     baselines = {"AllFeatures": "all columns", "RandomSubset": "random columns"}
     methods = [row for row in rows if row["method"] not in baselines]

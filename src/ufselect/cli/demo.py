@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ufselect.cli import options as opt
-from ufselect.cli.data import check_files, open_data
+from ufselect.cli.text import output, percent, pixel_map, say, tell, working
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,19 +20,18 @@ N_PIXELS = 20
 
 def demo(force: opt.Force = False) -> None:
     """Try ufselect on images of handwritten digits."""
-    check_files({"picture": PICTURE, "page": PAGE}, force, None)
+    opt.check_files({"picture": PICTURE, "page": PAGE}, force, None)
     import numpy as np
     from sklearn.cluster import KMeans
 
     from ufselect import Reconstructor
     from ufselect.cli.record import page, record_of
-    from ufselect.cli.text import output, percent, pixel_map, say, tell, working
     from ufselect.io import ReadOptions
     from ufselect.io.files import write_together
     from ufselect.metrics import clustering_accuracy
     from ufselect.pipeline import Request, run_selection
 
-    table = open_data("digits")
+    table = opt.open_data("digits")
     X, shape = table.data, table.image_shape or (8, 8)
     order = np.random.default_rng(0).permutation(len(X))
     known, new = np.sort(order[600:]), np.sort(order[:600])
@@ -80,7 +79,6 @@ def draw_digits(table: Table, new: NDArray, ours: Any, random: Any, assessment: 
     """Draw new digits: original, selected pixels, and reconstructions from these and from random pixels."""
     import numpy as np
 
-    from ufselect.cli.text import percent
     from ufselect.plotting.style import SELECTED, matplotlib
 
     X, labels = table.data, np.asarray(table.labels)

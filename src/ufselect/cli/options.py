@@ -1,22 +1,33 @@
-"""The options that commands share, in records, and the parsers of their values."""
+"""What commands share: options in records, the parsers of their values, the table and the files they name."""
 
 from __future__ import annotations
 
 import ast
+import atexit
 import inspect
-from collections.abc import Callable
+import shutil
+import sys
+import zipfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
+from tempfile import mkdtemp
+from threading import Timer
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
 
 import typer
 from typer import Option
 
+from ufselect.cli.text import say, working
+
 if TYPE_CHECKING:
-    from ufselect.io import ReadOptions
+    from ufselect.io import ReadOptions, Table
     from ufselect.pipeline import Request
 
+FILE_KINDS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"PK\x03\x04": ".npz", b"\x89HDF": ".h5ad"}
+WAIT = 3.0  # seconds without data after which it is said what is waited for
 DATA_HELP = (
     "A csv, tsv (also compressed), xlsx, parquet, npy, npz, mat or h5ad file, a directory of parquet parts, "
     "a 10x folder, - for standard input, or the name of a data set: digits, wine, breast_cancer "
@@ -83,7 +94,6 @@ def parameter(text: str) -> tuple[str, Any]:
 Word: TypeAlias = str | None
 Words: TypeAlias = list[str] | None
 Switch: TypeAlias = bool | None
-Imputing: TypeAlias = Literal["median", "drop", "keep", "error"]
 Data = Annotated[str, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
 DataOrRecord = Annotated[Word, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
 RUN = "The record of a run, the .json file that select wrote."
@@ -149,12 +159,15 @@ LABELS = (
 )
 LabelColumns = Annotated[Words, Option("--labels", metavar="COLUMN", help=LABELS)]
 IMPUTE = (
-    "What to do with missing values: fill them with the column's median, drop such columns, keep them for a "
-    "method that works around them, such as ReconstructionSelector or DSCOFS, or stop with an error."
+    "median: fill missing values with the median of their column. drop: leave such columns out. error: stop."
 )
-Impute = Annotated[Imputing, Option("--impute", help=IMPUTE)]
+Impute = Annotated[Literal["median", "drop", "error"], Option("--impute", help=IMPUTE)]
 KEPT = "keep; median for --for clusters, --method, -k auto and --normalize"
-GoalImpute = Annotated[Imputing | None, Option("--impute", help=IMPUTE, show_default=KEPT)]
+KEEPING = f"{IMPUTE} keep: for methods that work around them, such as ReconstructionSelector and DSCOFS."
+GoalImpute = Annotated[
+    Literal["median", "drop", "keep", "error"] | None,
+    Option("--impute", help=KEEPING, show_default=KEPT),
+]
 BATCH = "Column with the batch of each row, such as plate or donor; each batch is centred on its own."
 BatchColumn = Annotated[Word, Option("--batch", metavar="COLUMN", help=BATCH)]
 WeightColumn = Annotated[Word, Option("--weights", metavar="COLUMN", help="Column of row weights.")]
@@ -374,3 +387,68 @@ def with_records(command: Callable[..., None]) -> Callable[..., None]:
 
     with_options.__signature__ = inspect.Signature([*options, debug])  # type: ignore[attr-defined]
     return with_options
+
+
+def check_data(name: str) -> None:
+    """Refuse a table that is neither a file nor a data set, before anything heavy is imported."""
+    from ufselect.datasets.catalogue import names
+    from ufselect.exceptions import TableError
+
+    if name == "-" or Path(name).exists() or name in names():
+        return
+    close = get_close_matches(name.lower(), names(), n=1)
+    advice = f"did you mean the data set {close[0]}?" if close else "check the name and the folder."
+    raise TableError(f"There is no file {name}; {advice}")
+
+
+def check_files(
+    files: Mapping[str, Path | None], force: bool, data: str | None, as_json: bool = False
+) -> None:
+    """Refuse outputs, given by their options, that cannot be written or would mix on standard output."""
+    from ufselect.io.files import check_outputs
+
+    for option, path in files.items():
+        if str(path) == "-" and option != "-o":
+            words = "it needs the name of a file; only the table goes to standard output (-o -)."
+            raise typer.BadParameter(words, param_hint=option)
+    if as_json and str(files.get("-o")) == "-":
+        words = "-o - writes the table to standard output too; give -o a file, or --record one for the JSON."
+        raise typer.BadParameter(words, param_hint="--json")
+    named = [path for path in files.values() if path is not None and str(path) != "-"]
+    check_outputs(named, force, None if data is None else Path(data))
+
+
+def open_data(name: str, *arguments: Any, **options: Any) -> Table:
+    """Read a file, standard input or a data set by name, as :func:`~ufselect.pipeline.read_data` does."""
+    from ufselect.pipeline import read_data
+
+    path = local_file(name)
+    with working(f"Reading {path.name} …" if path.exists() else f"Loading {name} …"):
+        return read_data(path, *arguments, **options)
+
+
+def local_file(name: str) -> Path:
+    """Return the path of a file; store standard input or a named pipe in a temporary one."""
+    from ufselect.io.files import MAGIC
+
+    if name != "-" and not Path(name).is_fifo():
+        return Path(name)
+    waiting = Timer(WAIT, say, [f"Waiting for data from {'standard input' if name == '-' else name} …"])
+    waiting.daemon = True
+    with working("Reading …"):
+        folder = mkdtemp(prefix="ufselect-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        path = Path(folder) / ("standard-input" if name == "-" else "pipe")
+        waiting.start()
+        with sys.stdin.buffer if name == "-" else open(name, "rb") as stream, path.open("wb") as file:
+            file.write(stream.read(1))
+            waiting.cancel()
+            shutil.copyfileobj(stream, file)
+    with path.open("rb") as file:
+        start = file.read(8)
+    packing = next((ending for magic, ending in MAGIC.items() if start.startswith(magic)), "")
+    kind = next((ending for magic, ending in FILE_KINDS.items() if start.startswith(magic)), ".csv")
+    if kind == ".npz":
+        with zipfile.ZipFile(path) as archive:
+            kind = ".xlsx" if "[Content_Types].xml" in archive.namelist() else kind
+    return path.rename(path.with_name(f"{path.name}{kind}{packing}"))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ufselect.cli import options as opt
-from ufselect.cli.data import check_data, open_data
+from ufselect.cli.text import doubt, figure, grid, note, output, percent, tell, working
 
 
 def score(
@@ -29,12 +29,11 @@ def score(
 
     Example: ufselect score cells.csv --columns panel.txt --add 10
     """
-    check_data(data)
+    opt.check_data(data)
     import numpy as np
 
     from ufselect.assessment.held_out import assess
     from ufselect.cli.record import plain_value, print_json
-    from ufselect.cli.text import doubt, figure, grid, note, output, percent, tell, working
     from ufselect.exceptions import TableError
     from ufselect.io.columns import columns_named, names_in
     from ufselect.pipeline import dense_if_small, make_selector, prepare, row_names
@@ -42,7 +41,7 @@ def score(
 
     request = purpose.request()
     options = reading.options(impute=purpose.imputing())
-    table = open_data(data, options, stream=False, exclude=request.exclude)
+    table = opt.open_data(data, options, stream=False, exclude=request.exclude)
     names = table.feature_names
     listed_columns = columns_named(names_in(columns, "--columns"), table, "--columns")
     free = len(names) - len(listed_columns)
@@ -109,7 +108,9 @@ def score(
     if lacking:
         worst = [(each["name"], percent(max(each["explained"], 0))) for each in lacking[:10]]
         caption = f"and {len(lacking) - 10} more; --json gives them all" if len(lacking) > 10 else None
-        heading = f"{len(lacking)} columns that yours do not represent"
+        heading = (
+            f"{'1 column' if len(lacking) == 1 else f'{len(lacking)} columns'} that yours do not represent"
+        )
         console.print(grid(heading, ("column", "explained by yours>"), worst, caption))
     else:
         tell(console, "Yours explain at least half of the variance of every other column.")

@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ufselect.cli import options as opt
-from ufselect.cli.data import check_data, check_files, open_data
+from ufselect.cli.text import (
+    doubt,
+    figure,
+    grid,
+    note,
+    output,
+    percent,
+    pixel_map,
+    say,
+    short_name,
+    tell,
+    working,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,14 +67,15 @@ def select(
     Example: ufselect select cells.csv -k 50 -o selected.csv --report page.html
     """
     if data is not None:
-        check_data(data)
+        opt.check_data(data)
     files = outputs.files()
     flags = {"table": "-o", "map": "--save-map", "clusters": "--labels-out"}
-    check_files({flags.get(kind, f"--{kind}"): files[kind] for kind in files}, outputs.force, data, as_json)
+    opt.check_files(
+        {flags.get(kind, f"--{kind}"): files[kind] for kind in files}, outputs.force, data, as_json
+    )
     if costs is not None and not {"budget", "cost_weight"} & dict(param or ()).keys():
         raise typer.BadParameter("prices need a limit; add --param budget=B.", param_hint="--costs")
     from ufselect.cli import record as records
-    from ufselect.cli.text import output, working
     from ufselect.exceptions import TableError
     from ufselect.io.columns import by_name, names_in
     from ufselect.io.write import separator_notes
@@ -95,10 +108,14 @@ def select(
         request, options = records.request_of(earlier)
         image = tuple(earlier["data"]["image_shape"] or ()) or None
         data = data or records.data_of(earlier, repeat)
+    for flag, is_asked in (("--labels-out", "clusters" in files), ("--add-clusters", outputs.add_clusters)):
+        if is_asked and request.goal != "clusters":
+            words = "rows have a cluster only with --for clusters; add it."
+            raise typer.BadParameter(words, param_hint=flag)
     if data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
     whole = ["--normalize"] if request.normalize != "none" else []
-    table = open_data(data, options, image=image, stream=stream, whole=whole, exclude=request.exclude)
+    table = opt.open_data(data, options, image=image, stream=stream, whole=whole, exclude=request.exclude)
     if earlier is not None and not new_data and table.sha256 != earlier["data"]["sha256"]:
         raise TableError(
             f"{table.source} is not the file that the record was made from: its SHA-256 differs; "
@@ -129,7 +146,6 @@ def select(
 
 def show(run: Run, record: Mapping[str, Any], details: bool, console: Console) -> None:
     """Print the selected columns, how good they are, what was assumed, and what was written."""
-    from ufselect.cli.text import doubt, grid, note, pixel_map, say, short_name, tell
 
     doubt(run.table.doubts)
     shape = run.table.image_shape
@@ -169,7 +185,6 @@ def column_table(run: Run) -> Any:
     import numpy as np
 
     from ufselect._utils.validation import listed
-    from ufselect.cli.text import grid, short_name
 
     e, names = run.explanation, run.table.feature_names
     places, caption = list(range(e.n_selected)), ""
@@ -201,7 +216,6 @@ def column_table(run: Run) -> Any:
 
 def show_details(run: Run, record: Mapping[str, Any], console: Console) -> None:
     """Print the method, its scores, substitutes, figures on held-out rows, and the curve of counts."""
-    from ufselect.cli.text import figure, grid, percent, short_name
 
     changed = [
         f"{name}={value}"

@@ -2,15 +2,53 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ufselect.compare.methods import choose_methods
-from ufselect.compare.protocol import QUICK, Protocol, make_problem
-from ufselect.compare.runner import Event, Runner
-from ufselect.compare.tables import METRICS, Row, Table, main_table
+from ufselect.compare.methods import QUICK, Protocol, choose_methods, make_problem
+from ufselect.compare.runner import METRICS, Event, Row, Runner
+
+HOW = {
+    "fixed": "default parameters",
+    "oracle": "parameters and number of features tuned with the labels, for each metric separately",
+    "auto": "method and parameters found without labels",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text with a title."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    body: tuple[tuple[str, ...], ...] = field(repr=False)
+
+    def to_csv(self) -> str:
+        """Return the table as comma-separated values."""
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows([self.columns, *self.body])
+        return out.getvalue()
+
+    def to_markdown(self) -> str:
+        """Return the table in Markdown, below its title."""
+        lines = [self.columns, ["---"] * len(self.columns), *self.body]
+        return f"**{self.title}**\n\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+    def to_latex(self) -> str:
+        """Return the table in LaTeX, for the package booktabs."""
+        words = str.maketrans({"±": r"$\pm$", "_": r"\_", "%": r"\%", "–": "--", "−": "$-$", "&": r"\&"})
+        lines = [[cell.translate(words) for cell in cells] for cells in (self.columns, *self.body)]
+        head, *body = [" & ".join(cells) + r" \\" for cells in lines]
+        caption = rf"\caption{{{self.title.translate(words)}}}"
+        begin = rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}"
+        end = [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
+        return "\n".join([r"\begin{table}", caption, begin, r"\toprule", head, r"\midrule", *body, *end])
 
 
 @dataclass(frozen=True)
@@ -22,8 +60,6 @@ class Comparison:
     rows : list of dict
         One row for each method, parameter point and count with a final score; ``pandas.DataFrame(rows)``
         makes a table of them.
-    tables : dict of str to Table
-        ``"acc"`` and ``"nmi"``: mean ± std of each method; the title says how parameters were chosen.
     mode : str
         How parameters were chosen.
     protocol : Protocol
@@ -37,48 +73,50 @@ class Comparison:
     """
 
     rows: list[Row] = field(repr=False)
-    tables: dict[str, Table]
     mode: str
     protocol: Protocol
     failures: dict[tuple[str, str], str] = field(default_factory=dict)
-
-    def to_markdown(self) -> str:
-        """Return both tables in Markdown."""
-        return "\n".join(table.to_markdown() for table in self.tables.values())
 
     def to_csv(self) -> str:
         """Return the scores as CSV, one line for each method, parameter point and count."""
         figures = ("acc_mean", "acc_std", "nmi_mean", "nmi_std", "n_runs", "seconds")
         body = tuple(
             (row["label"], row["params"], str(row["n_features"]), *(f"{row[name]:.6g}" for name in figures))
-            for row in self._rows_by_method()
+            for rows in self._rows_by_method().values()
+            for row in rows
         )
         return Table("compare", "", ("method", "parameters", "n_features", *figures), body).to_csv()
 
-    def by_count(self) -> Table:
-        """Return a table with a line for each method and count, or in other modes for each method."""
-        if self.mode != "fixed":
-            accuracy, information = self.tables["acc"], self.tables["nmi"]
-            lines = zip(accuracy.body, information.body, strict=True)
-            columns = (accuracy.columns[0], *(f"{name} ACC %" for name in accuracy.columns[1:]))
-            columns += tuple(f"{name} NMI %" for name in information.columns[1:])
-            body = tuple((*first, *second[1:]) for first, second in lines)
-            return Table("compare", accuracy.title, columns, body)
-        body = tuple(
-            (
-                row["label"],
-                str(row["n_features"]),
-                f"{row['acc_mean']:.2f} ± {row['acc_std']:.2f}",
-                f"{row['nmi_mean']:.2f} ± {row['nmi_std']:.2f}",
-            )
-            for row in self._rows_by_method()
-        )
-        title = f"ACC and NMI in per cent, mean ± std of {self.protocol.n_runs} runs; parameters: defaults"
-        return Table("compare", title, ("method", "features", "ACC", "NMI"), body)
+    def table(self) -> Table:
+        """Return mean ± std of ACC and NMI, a line for each method and count.
 
-    def _rows_by_method(self) -> list[Row]:
-        order = list(dict.fromkeys(row["label"] for row in self.rows))
-        return sorted(self.rows, key=lambda row: (order.index(row["label"]), row["n_features"]))
+        In oracle mode each method has one line, with its best number of features by each metric in brackets.
+        """
+        body: list[tuple[str, ...]] = []
+        for label, rows in self._rows_by_method().items():
+            if self.mode == "oracle":
+                best = {metric: max(rows, key=itemgetter(f"{metric}_mean")) for metric in METRICS}
+                cells = [f"{_cell(row, metric)} ({row['n_features']})" for metric, row in best.items()]
+                body.append((label, *cells))
+            else:
+                body += [
+                    (label, str(row["n_features"]), *(_cell(row, metric) for metric in METRICS))
+                    for row in rows
+                ]
+        title = f"ACC and NMI in per cent, mean ± std of {self.protocol.n_runs} runs; {HOW[self.mode]}"
+        columns = ("method", "ACC", "NMI") if self.mode == "oracle" else ("method", "features", "ACC", "NMI")
+        return Table("compare", title, columns, tuple(body))
+
+    def _rows_by_method(self) -> dict[str, list[Row]]:
+        """Return the rows of each method, few features first."""
+        rows: dict[str, list[Row]] = {row["label"]: [] for row in self.rows}
+        for row in sorted(self.rows, key=lambda row: row["n_features"]):
+            rows[row["label"]].append(row)
+        return rows
+
+
+def _cell(row: Row, metric: str) -> str:
+    return f"{row[f'{metric}_mean']:.2f} ± {row[f'{metric}_std']:.2f}"
 
 
 def compare(
@@ -160,5 +198,4 @@ def compare(
     problem = make_problem(name, X, y, counts)
     chosen = choose_methods(methods, mode, problem, protocol)
     rows, failures = Runner(protocol, store, n_jobs, progress).run(problem, chosen)
-    tables = {metric: main_table(rows, mode, metric, [name]) for metric in METRICS}
-    return Comparison(rows, tables, mode, protocol, failures)
+    return Comparison(rows, mode, protocol, failures)

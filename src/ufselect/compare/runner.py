@@ -26,9 +26,7 @@ from numpy.typing import NDArray
 import ufselect
 from ufselect._utils.threads import one_blas_thread
 from ufselect.base import UnsupervisedSelector
-from ufselect.compare.methods import Method, Point, is_random, make_selector
-from ufselect.compare.protocol import Problem, Protocol
-from ufselect.compare.tables import METRICS, Row, statistics
+from ufselect.compare.methods import Method, Point, Problem, Protocol, is_random, make_selector
 from ufselect.dscofs.estimator import DSCOFS
 from ufselect.dscofs.path import dscofs_path
 from ufselect.gram import gram_operator
@@ -36,6 +34,12 @@ from ufselect.metrics import evaluate_selection
 
 logger = logging.getLogger("ufselect.compare")
 
+METRICS = ("acc", "nmi")
+# The result of a parameter point: what it is (dataset, method, label, params as JSON, n_features), how often
+# it was run (n_starts, n_runs), acc and nmi in per cent with their mean, their std over all runs and over the
+# means of the starts, and all runs; CPU seconds of a fit, a note, the features of each start. ``start`` is
+# the seed of the row's only start if labels choose for each start separately, else None.
+Row = dict[str, Any]
 Selector = type[UnsupervisedSelector] | None
 Selection = dict[str, Any]  # of fit_points
 Features = tuple[int, ...]
@@ -172,6 +176,18 @@ class Runner:
                 sys.stderr.write(f"\r\x1b[2K{str(event)[:118]}{end}")
                 sys.stderr.flush()
         return found
+
+
+def statistics(runs: Mapping[str, Sequence[Sequence[float]]]) -> Row:
+    """Return mean, standard deviations and all runs of each metric, from the runs of each start."""
+    row: Row = {}
+    for metric, starts in runs.items():
+        means, together = [np.mean(start) for start in starts], [run for start in starts for run in start]
+        row[f"{metric}_mean"] = float(np.mean(means))
+        row[f"{metric}_std"] = float(np.std(together))
+        row[f"{metric}_start_std"] = float(np.std(means))
+        row[f"{metric}_runs"] = together
+    return row
 
 
 def _call(cached: Callable[..., Any], *arguments: Any) -> Any:

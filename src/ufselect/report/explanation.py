@@ -18,8 +18,8 @@ from ufselect._utils.validation import ColumnTable, has_missing, without_warning
 from ufselect.assessment.splits import far_rows
 from ufselect.exceptions import DominatedByUnitsWarning, RepeatedColumnsWarning
 from ufselect.plotting.displays import Selected, selected_by
+from ufselect.reconstruct.known_share import substitutes
 from ufselect.reconstruct.ridge import LEAST_ROWS
-from ufselect.reconstruct.substitutes import substitutes
 from ufselect.redundancy import RedundancyFilter, pairwise_correlations
 
 LEAST_CORRELATION = 0.3  # with less, a column explains less than a tenth of another's variance

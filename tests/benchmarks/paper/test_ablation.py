@@ -9,10 +9,9 @@ import pytest
 from benchmarks.paper.ablation import ablation, ablation_table, expected_maximum
 from benchmarks.paper.methods import PAPER_GRID, PAPER_ROWS_ONLY, ROWS_ONLY, paper_grid, rows_only
 from benchmarks.paper.race import RaceOutcome
-from tests.compare.rows import make_row
+from tests.benchmarks.paper.rows import make_row
 
-from ufselect.compare.methods import choose_methods
-from ufselect.compare.protocol import Protocol, make_problem
+from ufselect.compare.methods import Protocol, choose_methods, make_problem
 
 FIRST = {"init": "pca", "mu_entry": 0.1, "mu_row": 0.01, "entry_sparsity": 0.1}
 SECOND = {**FIRST, "mu_row": 0.1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from benchmarks.paper.race import Race, contenders, leaders, place_of
 from benchmarks.paper.shapes import shape_methods, shape_problem
-from tests.compare.rows import make_row
+from tests.benchmarks.paper.rows import make_row
 
 from ufselect.compare import Protocol
 

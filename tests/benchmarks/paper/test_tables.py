@@ -21,7 +21,7 @@ from benchmarks.paper.tables import (
     printed_rank_test,
     teacher_student_table,
 )
-from tests.compare.rows import make_row
+from tests.benchmarks.paper.rows import make_row
 
 
 def row(method, runs, start=None, number=0):

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from ufselect.compare.tables import statistics
+from ufselect.compare.runner import statistics
 
 
 def make_row(runs, method="A", count=10, start=None, nmi_runs=None, dataset="toy", features=None, **params):

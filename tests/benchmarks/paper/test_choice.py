@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import pytest
-from tests.compare.rows import make_row
-
-from ufselect.compare.tables import Table, best, best_of_each_start, choose, main_table
+from benchmarks.paper.choice import best, best_of_each_start, choose, main_table
+from tests.benchmarks.paper.rows import make_row
 
 
 def row(acc, count=10, start=None, number=0, nmi=None, **rest):
@@ -75,13 +71,3 @@ def test_tables_name_their_mode_and_missing_sets():
 def test_starts_show_in_the_cell():
     several = [{**row(50.0), "n_starts": 5, "acc_start_std": 0.5}]
     assert main_table(several, "fixed", "acc", ["toy"]).body[0][1] == "50.00 ± 1.00 (10, starts ± 0.50)"
-
-
-def test_forms_of_a_table():
-    table = Table("t", "A & B", ("x", "y_1"), (("a, b", "1 ± 2"),))
-    assert list(csv.reader(io.StringIO(table.to_csv()))) == [["x", "y_1"], ["a, b", "1 ± 2"]]
-    assert table.to_markdown() == "**A & B**\n\n| x | y_1 |\n| --- | --- |\n| a, b | 1 ± 2 |\n"
-    assert table.to_latex().splitlines() == [
-        r"\begin{table}", r"\caption{A \& B}", r"\begin{tabular}{lr}", r"\toprule", r"x & y\_1 \\",
-        r"\midrule", r"a, b & 1 $\pm$ 2 \\", r"\bottomrule", r"\end{tabular}", r"\end{table}",
-    ]  # fmt: skip

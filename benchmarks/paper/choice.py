@@ -1,27 +1,20 @@
-"""Rows of results: the row that represents each method, and tables as CSV, Markdown and LaTeX."""
+"""The row that represents each method, chosen by the labels or at a given number of features."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-METRICS = ("acc", "nmi")
+from ufselect.compare.compare import Table
+from ufselect.compare.runner import METRICS, Row, statistics
+
 HOW = {
     "oracle": "parameters and number of features tuned with the labels, for each metric separately",
     "fixed": "default parameters, number of features given, no labels used",
     "auto": "method and parameters found without labels, numbers of features and of clusters given",
 }
-# The result of a parameter point: what it is (dataset, method, label, params as JSON, n_features), how often
-# it was run (n_starts, n_runs), acc and nmi in per cent with their mean, their std over all runs and over the
-# means of the starts, and all runs; CPU seconds of a fit, a note, the features of each start. ``start`` is
-# the seed of the row's only start if labels choose for each start separately, else None.
-Row = dict[str, Any]
 
 
 def grouped(rows: Iterable[Row], *names: str) -> dict[tuple, list[Row]]:
@@ -30,18 +23,6 @@ def grouped(rows: Iterable[Row], *names: str) -> dict[tuple, list[Row]]:
     for row in rows:
         groups[tuple(row[name] for name in names)].append(row)
     return groups
-
-
-def statistics(runs: Mapping[str, Sequence[Sequence[float]]]) -> Row:
-    """Return mean, standard deviations and all runs of each metric, from the runs of each start."""
-    row: Row = {}
-    for metric, starts in runs.items():
-        means, together = [np.mean(start) for start in starts], [run for start in starts for run in start]
-        row[f"{metric}_mean"] = float(np.mean(means))
-        row[f"{metric}_std"] = float(np.std(together))
-        row[f"{metric}_start_std"] = float(np.std(means))
-        row[f"{metric}_runs"] = together
-    return row
 
 
 def choose(
@@ -100,37 +81,6 @@ def best_of_each_start(rows: Iterable[Row], metric: str) -> list[Row]:
 def method_labels(rows: Iterable[Row]) -> dict[str, str]:
     """Return the methods of some rows and their labels, in the order of their first rows."""
     return {row["method"]: row["label"] for row in rows}
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of text with a title."""
-
-    name: str
-    title: str
-    columns: tuple[str, ...]
-    body: tuple[tuple[str, ...], ...] = field(repr=False)
-
-    def to_csv(self) -> str:
-        """Return the table as comma-separated values."""
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows([self.columns, *self.body])
-        return out.getvalue()
-
-    def to_markdown(self) -> str:
-        """Return the table in Markdown, below its title."""
-        lines = [self.columns, ["---"] * len(self.columns), *self.body]
-        return f"**{self.title}**\n\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-
-    def to_latex(self) -> str:
-        """Return the table in LaTeX, for the package booktabs."""
-        words = str.maketrans({"±": r"$\pm$", "_": r"\_", "%": r"\%", "–": "--", "−": "$-$", "&": r"\&"})
-        lines = [[cell.translate(words) for cell in cells] for cells in (self.columns, *self.body)]
-        head, *body = [" & ".join(cells) + r" \\" for cells in lines]
-        caption = rf"\caption{{{self.title.translate(words)}}}"
-        begin = rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}"
-        end = [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
-        return "\n".join([r"\begin{table}", caption, begin, r"\toprule", head, r"\midrule", *body, *end])
 
 
 def main_table(
