@@ -27,32 +27,9 @@ from ufselect.exceptions import ApproximationWarning, InactiveConstraintWarning
 OUR_WARNINGS = (InactiveConstraintWarning, ApproximationWarning, ConvergenceWarning)
 REFUSALS = (ValueError, TypeError)
 # Words that only other libraries' internals use; a user cannot act on them.
-INTERNAL = (
-    "LAPACK",
-    "ARPACK",
-    "broadcast",
-    "array must not contain infs",
-    "WRITEBACKIFCOPY",
-    "zero-size",
-    "leading minor",
-)
-WEIGHTS: tuple[Any, ...] = (
-    0.0,
-    1e-300,
-    1e-15,
-    1e-6,
-    1e-2,
-    1.0,
-    1e2,
-    1e6,
-    1e150,
-    1e300,
-    -1.0,
-    np.nan,
-    np.inf,
-    "x",
-    None,
-)
+INTERNAL = ("LAPACK", "ARPACK", "broadcast", "must not contain infs", "WRITEBACKIFCOPY", "zero-size", "minor")
+WEIGHTS: tuple[Any, ...] = (0.0, *(10.0**n for n in (-300, -15, -6, -2, 0, 2, 6, 150, 300)), -1.0)
+WEIGHTS = (*WEIGHTS, np.nan, np.inf, "x", None)
 COUNTS: tuple[Any, ...] = (1, 2, 3, 5, "auto", "auto", 0, -1, 10**6, 2.5, True, None, "few")
 VALUES: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(

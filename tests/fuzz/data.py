@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,39 +25,13 @@ def _low_rank(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
 
 
 def _constant_columns(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    X = _normal(rng, n, d)
-    X[:, rng.random(d) < 0.5] = 3.0
-    return X
-
-
-def _duplicate_columns(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    return _normal(rng, n, d)[:, rng.integers(0, d, d)]
-
-
-def _duplicate_rows(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    return _normal(rng, n, d)[rng.integers(0, max(1, n // 3), n)]
-
-
-def _identity(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    return np.eye(n, d)
+    return np.where(rng.random(d) < 0.5, 3.0, _normal(rng, n, d))
 
 
 def _orthonormal(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
     X = _normal(rng, n, d)
     left, _, right = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     return left @ right
-
-
-def _one_hot(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    return np.eye(d)[rng.integers(0, d, n)]
-
-
-def _offset(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    return _normal(rng, n, d) + 1e8 * rng.standard_normal(d)
-
-
-def _mixed_units(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    return _normal(rng, n, d) * 10.0 ** rng.integers(-12, 12, d)
 
 
 def _scaled(factor: float) -> Make:
@@ -69,10 +44,6 @@ def _largest(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
 
 def _thin(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
     return np.where(rng.random((n, d)) < 0.1, rng.standard_normal((n, d)), 0.0)
-
-
-def _small_integers(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    return rng.integers(-2, 3, (n, d)).astype(np.float64)
 
 
 def _with(value: float) -> Make:
@@ -88,15 +59,15 @@ DATA: dict[str, Make] = {
     "normal": _normal,
     "low rank": _low_rank,
     "constant columns": _constant_columns,
-    "duplicate columns": _duplicate_columns,
-    "duplicate rows": _duplicate_rows,
+    "duplicate columns": lambda rng, n, d: _normal(rng, n, d)[:, rng.integers(0, d, d)],
+    "duplicate rows": lambda rng, n, d: _normal(rng, n, d)[rng.integers(0, max(1, n // 3), n)],
     "constant": lambda rng, n, d: np.full((n, d), 2.5),
     "zero": lambda rng, n, d: np.zeros((n, d)),
-    "identity": _identity,
+    "identity": lambda rng, n, d: np.eye(n, d),
     "orthonormal": _orthonormal,
-    "one hot": _one_hot,
-    "offset": _offset,
-    "mixed units": _mixed_units,
+    "one hot": lambda rng, n, d: np.eye(d)[rng.integers(0, d, n)],
+    "offset": lambda rng, n, d: _normal(rng, n, d) + 1e8 * rng.standard_normal(d),
+    "mixed units": lambda rng, n, d: _normal(rng, n, d) * 10.0 ** rng.integers(-12, 12, d),
     "tiny": _scaled(1e-200),
     "subnormal": _scaled(1e-310),
     "least": _scaled(5e-324),
@@ -104,7 +75,7 @@ DATA: dict[str, Make] = {
     "near overflow": _scaled(1e307),
     "largest": _largest,
     "thin": _thin,
-    "small integers": _small_integers,
+    "small integers": lambda rng, n, d: rng.integers(-2, 3, (n, d)).astype(np.float64),
     "one outlier": _with(1e12),
     "with NaN": _with(np.nan),
     "with infinity": _with(np.inf),
@@ -136,28 +107,12 @@ def _npy(X: np.ndarray, folder: Path) -> Path:
     return folder / "stored.npy"
 
 
-def _frame(X: np.ndarray, folder: Path) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
+def _names(X: np.ndarray) -> list[str]:
+    return [f"f{j}" for j in range(X.shape[1])]
 
 
-def _polars(X: np.ndarray, folder: Path) -> Any:
-    import polars as pl
-
-    return pl.DataFrame(X, schema=[f"f{j}" for j in range(X.shape[1])])
-
-
-def _dask(X: np.ndarray, folder: Path) -> Any:
-    import dask.array as da
-
-    return da.from_array(X, chunks=(max(1, len(X) // 2), -1))
-
-
-def _dask_frame(X: np.ndarray, folder: Path) -> Any:
-    import dask.dataframe as dd
-
-    return dd.from_pandas(_frame(X, folder), npartitions=2)
+def _frame(X: np.ndarray) -> Any:
+    return import_module("pandas").DataFrame(X, columns=_names(X))
 
 
 def _single(X: np.ndarray, folder: Path) -> np.ndarray:
@@ -171,8 +126,8 @@ CONTAINERS: dict[str, Callable[[np.ndarray, Path], Any]] = {
     "view": lambda X, _: np.repeat(X, 2, axis=0)[::2],
     "float32": _single,
     "list": lambda X, _: X.tolist(),
-    "frame": _frame,
-    "polars": _polars,
+    "frame": lambda X, _: _frame(X),
+    "polars": lambda X, _: import_module("polars").DataFrame(X, schema=_names(X)),
     "csr": lambda X, _: sparse.csr_array(X),
     "csr matrix": lambda X, _: sparse.csr_matrix(X),
     "csc": lambda X, _: sparse.csc_array(X),
@@ -182,8 +137,8 @@ CONTAINERS: dict[str, Callable[[np.ndarray, Path], Any]] = {
     "masked": lambda X, _: np.ma.masked_array(X, np.arange(X.size).reshape(X.shape) % 17 == 16),
     "memmap": _memmap,
     "npy": _npy,
-    "dask": _dask,
-    "dask frame": _dask_frame,
+    "dask": lambda X, _: import_module("dask.array").from_array(X, chunks=(max(1, len(X) // 2), -1)),
+    "dask frame": lambda X, _: import_module("dask.dataframe").from_pandas(_frame(X), npartitions=2),
     "accumulator": lambda X, _: GramAccumulator().update(X[: len(X) // 2]).update(X[len(X) // 2 :]),
 }
 
