@@ -132,6 +132,9 @@ count_curve_ : dict of ndarray
     of columns measured is within 0.01 of the largest. More columns would add little beyond their own
     variance.""",
     "iterations": """\
+objective_history_ : ndarray
+    Objective at the start and after each iteration, for PCA methods in units of the data
+    squared; non-increasing.
 n_iter_ : int
     Number of iterations.
 converged_ : bool

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from ufselect import (
     DSCOFS,
     RNE,
-    SPCAPSD,
     AutoSelector,
     GreedyProjection,
     MaxVariance,
@@ -61,7 +60,6 @@ SAID = {
     "columns": (MASK, lambda value: Reconstructor(value).fit(X).get_feature_names_out().tolist()),
     "assessed columns": (MASK, lambda value: assess(value, X, random_state=0).table),
     "unscaled": (MASK, lambda value: AutoScaler(exclude=value).fit_transform(X)),
-    "initial diagonal": (1 + PRICES, lambda value: SPCAPSD(3, init=value, max_iter=2).fit(X).scores_),
     "initial loadings": (
         np.linalg.qr(RNG.standard_normal((12, 2)))[0],
         lambda value: DSCOFS(3, n_components=2, init=value, max_iter=1).fit(X).scores_,

@@ -237,8 +237,6 @@ class DSCOFS(DoubleSparseSelector):
         the guided table of the Notes.
     constraint_residuals_ : dict
         ``‖X − Z‖`` as "row" and ``‖X − Y‖`` as "entry".
-    objective_history_ : ndarray
-        Objective at the start and after each iteration, in units of the data squared; non-increasing.
     guide_vectors_ : ndarray of shape (n_rows, n_vectors)
         The orthonormal vectors used, and in ``guide_rows_`` the rows that they are for; None without a guide.
     guide_noise_ : ndarray of shape (n_features,)

@@ -38,37 +38,22 @@ def power_threshold(q: float) -> float:
 
 
 def shrink(sizes: NDArray, weight: float, q: float) -> NDArray:
-    r"""Return the proximal map of :math:`w\,u^q` on sizes v ≥ 0, for q in [0, 1).
+    r"""Return the minimiser of :math:`w\,u^q + \tfrac12 (u - v)^2` over u ≥ 0 for sizes v, with q in [0, 1).
 
-    .. math:: \operatorname{arg\,min}_{u \ge 0}\; w\,u^q + \tfrac12 (u - v)^2
-
-    The map is 0 up to a threshold, where it jumps. Beyond it the map is v for q = 0 and has closed forms for
-    q = 1/2 (Xu and others 2012, IEEE Trans. Neural Netw. Learn. Syst. 23) and q = 2/3 (Cao, Sun and Xu 2013,
-    J. Vis. Commun. Image Represent. 24). For any other q it is the larger root of :math:`u + w q u^{q-1} =
-    v`, found by Newton's method from v; the left side is convex, so the iterates never pass the root.
+    It is 0 up to a threshold, where it jumps. Beyond, it is the larger root of :math:`u + w q u^{q-1} = v`,
+    found by Newton's method from v; the left side is convex, so the iterates never pass the root.
     """
-    result = np.zeros_like(sizes)
     beyond = sizes > power_threshold(q) * weight ** (1 / (2 - q))
     v = sizes[beyond]
-    if q == 0 or weight == 0:
-        result[beyond] = v
-    elif q == 1 / 2:
-        angle = np.arccos(weight / 4 * (3 / v) ** 1.5)
-        result[beyond] = 4 / 3 * v * np.cos((np.pi - angle) / 3) ** 2
-    elif q == 2 / 3:
-        half = v**2 / 2
-        larger = np.cbrt(half + np.sqrt(half**2 - (8 * weight / 9) ** 3))
-        total = larger + 8 * weight / 9 / larger
-        result[beyond] = (np.sqrt(total) + np.sqrt(2 * v / np.sqrt(total) - total)) ** 3 / 8
-    else:
-        u = v.copy()
-        for _ in range(60):  # about six are enough, except near the threshold
-            slope = weight * q * u ** (q - 1)
-            change = (u + slope - v) / (1 + (q - 1) * slope / u)
-            u = u - change
-            if np.all(change <= 4 * np.finfo(u.dtype).eps * u):
-                break
-        result[beyond] = u
+    u = v.copy()
+    for _ in range(60):  # about six are enough, except near the threshold
+        slope = weight * q * u ** (q - 1)
+        change = (u + slope - v) / (1 + (q - 1) * slope / u)
+        u = u - change
+        if np.all(change <= 4 * np.finfo(u.dtype).eps * u):
+            break
+    result = np.zeros_like(sizes)
+    result[beyond] = u
     return result
 
 
@@ -149,8 +134,6 @@ class BSUFS(GramSelector):
         The m used.
     constraint_residuals_ : dict
         ``‖X − Z‖`` as "row" and ``‖X − Y‖`` as "entry".
-    objective_history_ : ndarray
-        Objective at the start and after each iteration, in units of the data squared; non-increasing.
     {iterations}
 
     See Also
@@ -171,8 +154,8 @@ class BSUFS(GramSelector):
     1. Start from the PCA loadings.
     2. Make a step of X on the Stiefel manifold, as `DSCOFS` does: one product with S and a polar factor.
     3. Set Y and Z to the proximal maps of the two penalties at the mean of X and the last copy, the copy with
-       weight ``tau``. Each entry and each row norm is shrunk separately, in closed form for exponents of 0,
-       1/2 and 2/3. Repeat from 2. The objective never rises.
+       weight ``tau``. Each entry and each row norm is shrunk separately. Repeat from 2. The objective never
+       rises.
 
     Model, splitting and proximal maps are those of [1]_. This implementation differs in making one step of X
     instead of solving a trust-region problem, in extrapolation, start, relative units and ``"auto"``, and in

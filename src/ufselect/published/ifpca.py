@@ -125,13 +125,13 @@ class IFPCA(UnsupervisedSelector):
         return scores, attributes
 
 
-def normality_statistics(X: Any, block_bytes: int = 2**24) -> NDArray:
+def normality_statistics(X: Any) -> NDArray:
     """Return √n times the largest distance of each standardised feature to Φ, 0 for constant features."""
     n_samples, n_features = X.shape
     X = X.tocsc() if sparse.issparse(X) else X
     steps = np.arange(n_samples + 1)[:, None] / n_samples
     statistics = np.zeros(n_features)
-    for columns in row_blocks(n_features, 8 * n_samples, block_bytes, min_rows=1):
+    for columns in row_blocks(n_features, 8 * n_samples, 2**24, min_rows=1):
         block = X[:, columns].toarray() if sparse.issparse(X) else X[:, columns]
         values = np.sort(block.astype(np.float64), axis=0) / 2  # differences of the largest numbers overflow
         middle, spread = values[n_samples // 2], values[-1] - values[0]

@@ -17,7 +17,7 @@ from ufselect._solver.iterate import Descent, iterate, run_attributes
 from ufselect._utils.validation import generator
 from ufselect.base import NON_NEGATIVE, POSITIVE, FitResult, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
-from ufselect.gram.rows import centre_and_scale, order_of_rows, row_blocks
+from ufselect.gram.rows import mean_and_scale, order_of_rows, row_blocks
 from ufselect.gram.spectrum import orthonormality_defect
 from ufselect.graphs import (
     clusters_asked,
@@ -36,50 +36,42 @@ def row_norms(matrix: NDArray) -> NDArray:
     return np.sqrt(np.einsum("ij,ij->i", matrix, matrix) + EPSILON)
 
 
-class RowSparseRegression:
-    r"""A quadratic that touches a row-sparse regression from above, factored for any labels.
+def row_sparse_regression(
+    data: NDArray, norms: NDArray, beta: float, weights: NDArray | float = 1.0
+) -> Callable[[NDArray], NDArray]:
+    r"""Return a function from labels F to :math:`(X^\top B X + \beta D)^{-1} X^\top B F`.
 
-    .. math::
-
-        \min_W\; \sum_i b_i \|x_i^\top W - f_i\|^2 + \beta \sum_j \frac{\|w_j\|^2}{2 \rho_j}
-
-    With :math:`\rho_j` the smoothed row norms of the last W this is at least
-    :math:`\sum_i b_i \|x_i^\top W - f_i\|^2 + \beta \|W\|_{2,1}` up to a constant. The smaller of two
-    systems, of n or of d equations, is factored; scaling it by :math:`\sqrt{2\rho}` keeps it regular when
-    rows vanish, and by :math:`\sqrt{b}` when weights of rows, 1 by default, are large.
+    B holds the weights of the rows, D half the inverses of ``norms``. The smaller of two systems, of n or of
+    d equations, is factored once; scaling it by the roots of B and of the inverse of D keeps it regular when
+    rows of W vanish or weights are large.
     """
+    roots, row_roots = np.sqrt(2 * norms)[:, None], np.sqrt(np.broadcast_to(weights, len(data)))[:, None]
+    scaled = row_roots * data * roots.T
+    is_wide = data.shape[0] < data.shape[1]
+    matrix = scaled @ scaled.T if is_wide else scaled.T @ scaled
+    matrix[np.diag_indices_from(matrix)] += max(beta, 1e-12 * float(matrix.trace()))  # rounding
+    factor = linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
 
-    def __init__(self, data: NDArray, norms: NDArray, beta: float, weights: NDArray | float = 1.0) -> None:
-        self.roots = np.sqrt(2 * norms)[:, None]
-        self.row_roots = np.sqrt(np.broadcast_to(weights, len(data)))[:, None]
-        self.scaled = self.row_roots * data * self.roots.T
-        self.is_wide = data.shape[0] < data.shape[1]
-        matrix = self.scaled @ self.scaled.T if self.is_wide else self.scaled.T @ self.scaled
-        matrix[np.diag_indices_from(matrix)] += max(beta, 1e-12 * float(matrix.trace()))  # rounding
-        self.factor = linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
+    def solve(labels: NDArray) -> NDArray:
+        labels = row_roots * labels
+        if is_wide:
+            return roots * (scaled.T @ linalg.cho_solve(factor, labels, check_finite=False))
+        return roots * linalg.cho_solve(factor, scaled.T @ labels, check_finite=False)
 
-    def solve(self, labels: NDArray) -> NDArray:
-        """Return W for these labels F."""
-        labels = self.row_roots * labels
-        if self.is_wide:
-            return self.roots * (self.scaled.T @ linalg.cho_solve(self.factor, labels, check_finite=False))
-        return self.roots * linalg.cho_solve(self.factor, self.scaled.T @ labels, check_finite=False)
+    return solve
 
 
 def orthogonality_penalty(labels: NDArray) -> float:
-    r"""Return :math:`\|F^\top F - I\|_F^2`."""
+    """Return the squared norm of FᵀF − I."""
     return float(np.sum(np.square(orthonormality_defect(labels))))
 
 
 def multiplicative_step(
     labels: NDArray, slope: NDArray, weight: float, value: Callable[[NDArray], float]
 ) -> NDArray:
-    r"""Return non-negative labels with a lower value, or the same ones.
+    """Multiply labels by the published factor, or by a root of it, such that the value falls.
 
-    For :math:`h(F) + \tfrac{\gamma}{2} \|F^\top F - I\|_F^2` the published rule multiplies each entry by
-    :math:`\gamma F / (\tfrac12 \nabla h + \gamma F F^\top F)` and normalises the columns. If that would raise
-    the value, a root of the factor is used, a shorter step in the same direction. ``slope`` is half the
-    gradient of h, ``weight`` is :math:`\gamma`, and ``value`` is the function with the penalty.
+    ``slope`` is half the gradient without the penalty on orthogonality, ``weight`` that of the penalty.
     """
     above = weight * labels
     below = slope + above @ (labels.T @ labels)
@@ -96,7 +88,7 @@ def multiplicative_step(
 
 @dataclass(frozen=True)
 class LabelState:
-    """A point of the run: labels, coefficients W, the objective, and the centres of RUFS."""
+    """A point of the run: labels, coefficients W, the objective, and the centres F of RUFS."""
 
     labels: NDArray
     coefficients: NDArray
@@ -124,11 +116,11 @@ class LabelSelector(UnsupervisedSelector):
         """Return the method to iterate, which starts from the labels of K-means."""
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
-        X = X.toarray() if sparse.issparse(X) else X
+        X = (X.toarray() if sparse.issparse(X) else X).astype(np.float64, copy=False)
         n_neighbors = usable_neighbors(self.n_neighbors, len(X) - 1)
         n_clusters = clusters_asked(self.n_clusters, X, len(X))
-        mean, scale = centre_and_scale(X)
-        data = (X - mean).astype(np.float64, copy=False) / scale
+        mean, scale = mean_and_scale(X)
+        data = (X - mean) / scale
         size = np.sqrt(np.einsum("ij,ij->i", data, data).mean())
         if not size > 0:
             raise ConstantDataError
@@ -153,10 +145,7 @@ class LabelSelector(UnsupervisedSelector):
 
 @dataclass
 class NonnegativeSpectralAnalysis(Descent):
-    """Update the labels, then solve for the coefficients with the row weights of the last ones.
-
-    Both steps lower a function that lies above the objective and touches it, so the objective never rises.
-    """
+    """Update the labels, then solve for the coefficients with the row weights of the last ones."""
 
     resolution = 1e-14
     data: NDArray
@@ -168,25 +157,20 @@ class NonnegativeSpectralAnalysis(Descent):
 
     def init(self) -> LabelState:
         # The published start: all features have the same weight, as if all rows had norm 1/2.
-        regression = RowSparseRegression(self.data, np.full(self.data.shape[1], 0.5), self.beta)
-        return self._state(self.labels, regression.solve(self.labels))
+        regress = row_sparse_regression(self.data, np.full(self.data.shape[1], 0.5), self.beta)
+        return self._state(self.labels, regress(self.labels))
 
     def step(self, state: LabelState) -> LabelState:
-        regression = RowSparseRegression(self.data, row_norms(state.coefficients), self.beta)
+        regress = row_sparse_regression(self.data, row_norms(state.coefficients), self.beta)
 
-        def value(labels: NDArray) -> float:
-            """Return the objective with the best coefficients for the weights of this step."""
-            fitted = self.data @ regression.solve(labels)
-            return (
-                float(np.vdot(labels, self.laplacian @ labels))
-                + self.alpha * float(np.vdot(labels, labels - fitted))
-                + self.gamma / 2 * orthogonality_penalty(labels)
-            )
+        def slope(F: NDArray) -> NDArray:  # M F
+            return self.laplacian @ F + self.alpha * (F - self.data @ regress(F))
 
-        fitted = self.data @ regression.solve(state.labels)
-        slope = self.laplacian @ state.labels + self.alpha * (state.labels - fitted)
-        labels = multiplicative_step(state.labels, slope, self.gamma, value)
-        new = self._state(labels, regression.solve(labels))
+        def value(F: NDArray) -> float:
+            return float(np.vdot(F, slope(F))) + self.gamma / 2 * orthogonality_penalty(F)
+
+        labels = multiplicative_step(state.labels, slope(state.labels), self.gamma, value)
+        new = self._state(labels, regress(labels))
         return new if new.objective < state.objective else state  # stationary up to rounding
 
     def _state(self, labels: NDArray, coefficients: NDArray) -> LabelState:
@@ -240,8 +224,6 @@ class NDFS(LabelSelector):
         The cluster of each row: the largest entry of its row of F.
     n_clusters_, n_neighbors_ : int
         The numbers used.
-    objective_history_ : ndarray
-        Objective at the start and after each iteration; non-increasing.
     {iterations}
 
     See Also
@@ -326,15 +308,13 @@ class RobustLabelRegression(Descent):
         n_samples, n_features = self.data.shape
         # Means of the clusters, and a ridge regression on the labels, as in the published program.
         centres = self.fit_centres(self.labels, np.ones(n_samples))
-        ridge = RowSparseRegression(self.data, np.full(n_features, 0.5), self.beta / self.alpha)
-        return self._state(self.labels, centres, ridge.solve(self.labels))
+        regress = row_sparse_regression(self.data, np.full(n_features, 0.5), self.beta / self.alpha)
+        return self._state(self.labels, centres, regress(self.labels))
 
     def step(self, state: LabelState) -> LabelState:
         weights = 0.5 / row_norms(self.data @ state.coefficients - state.labels)
-        regression = RowSparseRegression(
-            self.data, row_norms(state.coefficients), self.beta / self.alpha, weights
-        )
-        coefficients = regression.solve(state.labels)
+        norms = row_norms(state.coefficients)
+        coefficients = row_sparse_regression(self.data, norms, self.beta / self.alpha, weights)(state.labels)
         # For G, weighted squares bound the two norms in which it occurs.
         fitted, between = self.data @ coefficients, state.centres @ state.centres.T
         near = 0.5 / self.centre_distances(state.labels, state.centres)[:, None]
@@ -375,11 +355,7 @@ class RobustLabelRegression(Descent):
 
 
 def local_learning_laplacian(data: NDArray, indices: NDArray, distances: NDArray) -> sparse.csr_array:
-    r"""Return :math:`(I - A)^\top (I - A)`, the squared errors of predicting each row's label locally.
-
-    Row i of A holds the weights by which kernel ridge regression predicts row i from its neighbours,
-    :math:`a_i = k_i^\top (K_i + I)^{-1}`, with a heat kernel as wide as the mean distance to neighbours.
-    """
+    r"""Return L of RUFS; row i of A is :math:`k_i^\top (K_i + I)^{-1}` for the kernel of its neighbours."""
     n_samples, k = indices.shape
     first, second = np.repeat(indices, k, axis=1).ravel(), np.tile(indices, (1, k)).ravel()
     squared = np.empty(first.size)
@@ -436,8 +412,6 @@ class RUFS(LabelSelector):
         The cluster of each row: the largest entry of its row of G.
     n_clusters_, n_neighbors_ : int
         The numbers used.
-    objective_history_ : ndarray
-        Objective at the start and after each iteration, for rows of mean squared norm 1; non-increasing.
     {iterations}
 
     See Also

@@ -13,12 +13,7 @@ from sklearn.preprocessing import normalize
 from ufselect._columns import SelectionRequest
 from ufselect._solver.iterate import Descent, iterate, run_attributes
 from ufselect._utils.validation import generator
-from ufselect.base import (
-    AT_LEAST_ONE,
-    NON_NEGATIVE,
-    FitResult,
-    UnsupervisedSelector,
-)
+from ufselect.base import AT_LEAST_ONE, NON_NEGATIVE, FitResult, UnsupervisedSelector
 from ufselect.gram.rows import row_blocks
 from ufselect.gram.spectrum import orthonormality_defect
 from ufselect.graphs import nearest_neighbors, neighbor_matrix, usable_neighbors
@@ -26,24 +21,17 @@ from ufselect.graphs import nearest_neighbors, neighbor_matrix, usable_neighbors
 EPSILON = float(np.finfo(np.float64).eps)  # what the authors' program adds to denominators
 
 
-def lle_weights(X: NDArray, neighbors: NDArray[np.intp], block_bytes: int = 2**24) -> sparse.csr_array:
-    r"""Return the weights of locally linear embedding.
+def lle_weights(X: NDArray, neighbors: NDArray[np.intp]) -> sparse.csr_array:
+    r"""Return the weights of locally linear embedding (Roweis and Saul 2000, Science 290), one row a sample.
 
-    For each sample i the weights of its neighbours j minimise
-
-    .. math::
-
-        \Bigl\|x_i - \sum_j w_{ij} x_j\Bigr\|^2 + \rho\, \mathrm{Tr}(C_i) \sum_j w_{ij}^2
-        \quad\text{s.t.}\quad \sum_j w_{ij} = 1,
-
-    with :math:`C_i` the Gram matrix of the differences :math:`x_j - x_i` (Roweis and Saul 2000, Science 290):
-    up to their sum, they solve :math:`(C_i + \rho\, \mathrm{Tr}(C_i) I) w_i = 1`. Row i of the result holds
-    them; rows sum to 1. As they do, ρ is 1e-3 if there are more neighbours than features, else 0; where the
-    neighbours of a sample are linearly dependent it is 1e-10, which selects the smallest of the best weights.
+    With C the Gram matrix of the differences to the neighbours, they solve :math:`(C + \rho\,
+    \mathrm{Tr}(C) I) w = 1` up to their sum, which is 1. As in the original, ρ is 1e-3 if there are more
+    neighbours than features, else 0; where neighbours are linearly dependent it is 1e-10, which selects the
+    smallest of the best weights.
     """
     n_samples, k = neighbors.shape
     weights = np.empty((n_samples, k))
-    for rows in row_blocks(n_samples, 8 * k * X.shape[1], block_bytes, min_rows=1):
+    for rows in row_blocks(n_samples, 8 * k * X.shape[1], 2**24, min_rows=1):
         differences = X[neighbors[rows]] - X[rows, None]
         # The weights do not change with the unit of length, and squares must stay in range.
         reach = np.abs(differences).max(axis=(1, 2), keepdims=True)
@@ -65,21 +53,19 @@ def lle_weights(X: NDArray, neighbors: NDArray[np.intp], block_bytes: int = 2**2
 
 @dataclass(frozen=True)
 class Embedding:
-    """H and its objective, the multiplier Y of the split M = RH, ``RᵀY``, ``RᵀM``, and the weight γ."""
+    """H, the split M = RH, its multiplier Y and weight γ, and the objective."""
 
     H: NDArray
+    split: NDArray
     multiplier: NDArray
-    pull_multiplier: NDArray
-    pull_split: NDArray
     penalty: float
     objective: float
 
 
 class RobustEmbedding(Descent):
-    r"""The augmented Lagrangian method of robust neighbourhood embedding, for residuals R and a first H.
+    r"""The augmented Lagrangian method for residuals R and a first H.
 
-    With the split M = RH, a step updates H by multiplications, M by soft thresholding and the multiplier Y,
-    then raises the penalty γ by a tenth. The updates of H are
+    The updates of H are
 
     .. math::
 
@@ -88,7 +74,7 @@ class RobustEmbedding(Descent):
         {\alpha H H^\top H + \gamma (R^\top M)_- + (R^\top Y)_- + \gamma (R^\top R)_+ H}}
 
     after each column has been scaled to unit length. The factors correct themselves from step to step, so
-    products with the parts of ``RᵀR`` are in single precision, which halves the time.
+    products with R are in single precision, which halves the time.
     """
 
     def __init__(self, residuals: NDArray, alpha: float, start: NDArray) -> None:
@@ -98,46 +84,35 @@ class RobustEmbedding(Descent):
         self.positive, self.negative = np.maximum(gram, 0), np.maximum(-gram, 0)
 
     def init(self) -> Embedding:
-        # The first penalty, its growth and its limit are those of the authors' program.
         images = self.R @ self.start
-        return self._state(self.start, images, np.zeros_like(images), np.zeros_like(self.start), 0.0, 10.0)
+        return Embedding(self.start, images, np.zeros_like(images), 10.0, self.objective(self.start, images))
 
     def step(self, state: Embedding) -> Embedding:
         H, penalty = state.H, state.penalty
-        gain = penalty * np.maximum(state.pull_split, 0) + np.maximum(state.pull_multiplier, 0)
-        loss = penalty * np.maximum(-state.pull_split, 0) + np.maximum(-state.pull_multiplier, 0)
-        for _ in range(30):  # as many as in the authors' program
+        split, multiplier = (self.pull @ each.astype(np.float32) for each in (state.split, state.multiplier))
+        gain = penalty * np.maximum(split, 0) + np.maximum(multiplier, 0)
+        loss = penalty * np.maximum(-split, 0) + np.maximum(-multiplier, 0)
+        for _ in range(30):  # this and the growth and limit of the penalty are those of the authors' program
             H = H / np.sqrt(np.einsum("ij,ij->j", H, H) + EPSILON)
             single = H.astype(np.float32)
             above = self.alpha * H + gain + penalty * (self.negative @ single)
             below = self.alpha * (H @ (H.T @ H)) + loss + penalty * (self.positive @ single)
             H = H * np.sqrt(above / (below + EPSILON))
         images = self.R @ H
-        # M = T + Y⁺/γ with T = RH − Y/γ and Y⁺ = −clip(γT, −1, 1) is soft thresholding of T at 1/γ.
-        multiplier = -np.clip(penalty * images - state.multiplier, -1, 1)
-        pulled = self.pull @ multiplier.astype(np.float32)
-        change = (pulled - state.pull_multiplier) / penalty
-        return self._state(H, images, multiplier, pulled, change, min(1.1 * penalty, 1e10))
+        # M is the soft threshold of RH − Y/γ at 1/γ, after which Y⁺ = Y + γ(M − RH).
+        dual = -np.clip(penalty * images - state.multiplier, -1, 1)
+        split = images + (dual - state.multiplier) / penalty
+        return Embedding(H, split, dual, min(1.1 * penalty, 1e10), self.objective(H, images))
+
+    def objective(self, H: NDArray, images: NDArray) -> float:
+        """Return the objective at H, of which ``images`` is RH."""
+        overlap = orthonormality_defect(H)
+        return float(np.abs(images).sum() + self.alpha / 4 * np.vdot(overlap, overlap))
 
     def is_settled(self, last: Embedding, state: Embedding, tol: float | None) -> bool:
         """Return whether the objective, which may rise, changed by at most ``tol`` (1e-3 if it is None)."""
         share = 1e-3 if tol is None else tol
         return abs(last.objective - state.objective) <= share * abs(last.objective)
-
-    def _state(
-        self,
-        H: NDArray,
-        images: NDArray,
-        multiplier: NDArray,
-        pulled: NDArray,
-        change: NDArray | float,
-        penalty: float,
-    ) -> Embedding:
-        single = H.astype(np.float32)
-        pull_split = self.positive @ single - self.negative @ single + change
-        overlap = orthonormality_defect(H)
-        objective = float(np.abs(images).sum() + self.alpha / 4 * np.vdot(overlap, overlap))
-        return Embedding(H, multiplier, pulled, pull_split, penalty, objective)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

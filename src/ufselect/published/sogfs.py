@@ -21,7 +21,7 @@ from ufselect._solver.reweighted import (
 from ufselect.base import POSITIVE, FitResult, Interval, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
-from ufselect.gram.rows import centre_and_scale
+from ufselect.gram.rows import mean_and_scale
 from ufselect.gram.spectrum import auto_n_components, eigenpairs_between
 from ufselect.graphs import (
     clusters_asked,
@@ -34,18 +34,11 @@ from ufselect.graphs import (
 
 
 def adaptive_weights(squared: NDArray) -> tuple[NDArray, NDArray]:
-    r"""Return the weights of the k nearest neighbours, and the regularisers that give exactly k of them.
+    r"""Return the weights of the k nearest neighbours, and the regularisers r that give exactly k of them.
 
-    For each sample the weights minimise :math:`\sum_j d_j s_j + r s_j^2` on the simplex; ``squared`` holds
-    the squared distances d to the k + 1 nearest neighbours in ascending order. With r such that exactly the
-    k nearest have a positive weight, they are
-
-    .. math::
-
-        s_j = \frac{d_{k+1} - d_j}{\sum_{l \le k} (d_{k+1} - d_l)}, \qquad
-        r = \tfrac12 \sum_{l \le k} (d_{k+1} - d_l).
-
-    If all k + 1 distances are equal, so are the weights.
+    ``squared`` holds the squared distances d to the k + 1 nearest neighbours in ascending order. The weights
+    :math:`s_j = (d_{k+1} - d_j) / 2r` with :math:`r = \tfrac12 \sum_{l \le k} (d_{k+1} - d_l)` minimise
+    :math:`\sum_j d_j s_j + r s_j^2` on the simplex; if all distances are equal, so are the weights.
     """
     margins = squared[:, -1:] - squared[:, :-1]
     totals = margins.sum(axis=1)
@@ -66,16 +59,7 @@ def project_simplex(points: NDArray) -> NDArray:
     return np.maximum(points - threshold, 0)
 
 
-def mean_graph(indices: NDArray[np.intp], weights: NDArray) -> sparse.csr_array:
-    """Return the mean of the directed graph from samples to their neighbours and its transpose."""
-    directed = neighbor_matrix(indices, weights)
-    graph = ((directed + directed.T) / 2).tocsr()
-    graph.data[graph.data <= 1e-11] = 0  # no edge, as in the authors' program
-    graph.eliminate_zeros()
-    return graph
-
-
-def _squared_to(points: NDArray, neighbors: NDArray) -> NDArray:
+def squared_to(points: NDArray, neighbors: NDArray) -> NDArray:
     """Return the squared distances of each point to its neighbours."""
     differences = points[neighbors] - points[:, None, :]
     return np.einsum("ijk,ijk->ij", differences, differences)
@@ -124,7 +108,7 @@ class StructuredOptimalGraph(Descent):
         projected = self.data @ state.projection
         if state.iteration >= 5:  # before, the neighbours in the full data, as in the authors' program
             neighbors, _ = nearest_neighbors(projected, self.n_neighbors)
-        distances = _squared_to(projected, neighbors) + rank_weight * _squared_to(state.indicators, neighbors)
+        distances = squared_to(projected, neighbors) + rank_weight * squared_to(state.indicators, neighbors)
         weights = project_simplex(-distances / (2 * self.regulariser))
         new = self._state(neighbors, weights, rank_weight, state.iteration + 1)
         if new.n_connected < self.n_clusters:
@@ -140,10 +124,7 @@ class StructuredOptimalGraph(Descent):
     def project(self, affinity: sparse.csr_array) -> Projection:
         """Return the row-sparse projection for a graph.
 
-        The reweighting starts from the lowest eigenvectors of M if they are unique. If more than m directions
-        share the lowest eigenvalue, such as 0 for data with fewer samples than features, the eigenvectors
-        that a solver returns depend on the order of the features. The first weights are then the entries
-        M_jj, which prefer features that are smooth on the graph.
+        The reweighting starts from the lowest eigenvectors of M if they are unique, else from its diagonal.
         """
         quadratic = smoothness_quadratic(self.data, graph_laplacian(affinity))
         m, vectors = self.n_components, None
@@ -163,7 +144,10 @@ class StructuredOptimalGraph(Descent):
     def _state(
         self, neighbors: NDArray, weights: NDArray, rank_weight: float, iteration: int
     ) -> StructuredGraph:
-        affinity = mean_graph(neighbors, weights)
+        directed = neighbor_matrix(neighbors, weights)
+        affinity = ((directed + directed.T) / 2).tocsr()
+        affinity.data[affinity.data <= 1e-11] = 0  # no edge, as in the authors' program
+        affinity.eliminate_zeros()
         indicators, n_connected = smoothest_vectors(affinity, self.n_clusters)
         projection = self.project(affinity)
         W = projection.vectors[:, : self.n_components]
@@ -288,8 +272,9 @@ class SOGFS(UnsupervisedSelector):
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         n_samples = X.shape[0]
         n_neighbors = usable_neighbors(self.n_neighbors, max(1, n_samples - 2))
-        mean, scale = centre_and_scale(X)
-        data = (X - mean).astype(np.float64, copy=False) / scale
+        X = X.astype(np.float64, copy=False)
+        mean, scale = mean_and_scale(X)
+        data = (X - mean) / scale
         largest = np.abs(data).max(axis=0)
         varying = largest > 0
         n_varying = np.count_nonzero(varying)

@@ -79,8 +79,6 @@ class SPCAFS(GramSelector):
         The transpose of W.
     n_components_ : int
         The m used.
-    objective_history_ : ndarray
-        Objective at the start and after each iteration, in units of the data squared; non-increasing.
     {iterations}
 
     See Also

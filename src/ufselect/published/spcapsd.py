@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,33 +34,25 @@ class Reconstruction:
 class PSDReconstruction(Descent):
     r"""Minimise over positive semidefinite Ω by reweighting.
 
-    With the row weights D of the current Ω, a quadratic lies above the objective. Its minimum over symmetric
-    matrices solves :math:`B\Omega + \Omega B = 2S - \eta I` for :math:`B = S + \lambda D`: a division in the
-    eigenbasis of B. Its Hessian there is the diagonal of :math:`b_i + b_j`. The projection onto the cone uses
-    the norm with :math:`2\sqrt{b_i b_j}` instead, in which it is an eigendecomposition. If this raises the
-    objective, the quadratic is minimised on the face of the cone around the current Ω, as far as the face
-    reaches, which cannot raise it.
+    The solution of :math:`B\Omega + \Omega B = 2S - \eta I` is a division in the eigenbasis of B, and the
+    projection an eigendecomposition in the norm with :math:`2\sqrt{b_i b_j}` instead of the Hessian
+    :math:`b_i + b_j`. If this raises the objective, the quadratic is minimised on the face of the cone around
+    the current Ω, as far as the face reaches, which cannot raise it.
 
-    Ω is restricted to a subspace, at first that of the eigenvectors of S with :math:`2s > \eta`: along the
-    others the trace costs more than the fit gains. If the weights D differ, the optimum is not in it. So once
-    steps have become small, the vectors of Ω with their coordinates multiplied by the row norms are added to
-    the subspace, until they gain nothing, or its dimension is that of the whole space or four times the
-    rank of S. Nothing of order d² is formed while four times the rank is below d.
-
-    ``spectrum`` holds all nonzero eigenpairs of S, at least one with 2s > η. ``start_norms`` are positive row
-    norms that give the first weights; a relative decrease below ``tol`` widens the subspace.
+    Along eigenvectors of S without :math:`2s > \eta` the trace costs more than the fit gains, but the weights
+    D may differ. So once the relative decrease is below ``tol``, the vectors of Ω times the row norms widen
+    the subspace, until they gain nothing, or its dimension is four times the rank of S or that of the whole
+    space. ``spectrum`` holds all nonzero eigenpairs of S, at least one with 2s > η.
     """
 
     resolution = RESOLUTION
 
-    def __init__(
-        self, spectrum: Spectrum, gamma: float, eta: float, start_norms: NDArray, tol: float
-    ) -> None:
+    def __init__(self, spectrum: Spectrum, gamma: float, eta: float, tol: float) -> None:
         values = spectrum.values.astype(np.float64)
         vectors = spectrum.vectors
         if vectors.dtype != np.float64:  # single precision is not orthonormal enough
             vectors = linalg.qr(vectors.astype(np.float64), mode="economic", check_finite=False)[0]
-        self.gamma, self.eta, self.start_norms, self.tol = gamma, eta, start_norms, tol
+        self.gamma, self.eta, self.tol = gamma, eta, tol
         self.root = np.sqrt(values)[:, None] * vectors.T
         self.trace = float(values.sum())
         self.first_basis = vectors[:, 2 * values > eta]
@@ -68,7 +60,8 @@ class PSDReconstruction(Descent):
 
     def init(self) -> Reconstruction:
         image = self.root @ self.first_basis
-        return self._free_step(self.first_basis, image.T @ image, self.start_norms**2)
+        # The first weights are those of Ω = I.
+        return self._free_step(self.first_basis, image.T @ image, np.ones(len(self.first_basis)))
 
     def step(self, state: Reconstruction) -> Reconstruction:
         new = self._improve(state)
@@ -171,8 +164,6 @@ class SPCAPSD(GramSelector):
     eta : float, default=1.0
         Weight η of the trace, at least 0, in units of the data squared. It must be below twice the largest
         eigenvalue of S; beyond that Ω = 0.
-    init : array-like of shape (n_features,) or None, default=None
-        Positive diagonal of the Ω that gives the first weights; None for the identity.
     {max_iter}
     tol : float, default=1e-5
         Stop once the relative decrease of the objective is at most this.
@@ -186,8 +177,6 @@ class SPCAPSD(GramSelector):
     {ranking_and_support}
     n_components_ : int
         The rank of Ω.
-    objective_history_ : ndarray
-        Objective at the first solution and after each iteration, in units of the data squared.
     {iterations}
 
     See Also
@@ -206,7 +195,7 @@ class SPCAPSD(GramSelector):
 
     with A the centred data.
 
-    1. Weight each feature by :math:`D_{jj} = 1 / 2\|\omega_j\|`.
+    1. Weight each feature by :math:`D_{jj} = 1 / 2\|\omega_j\|`, at first for Ω = I.
     2. Solve :math:`B\Omega + \Omega B = 2S - \eta I` with :math:`S = A^\top A`, :math:`B = S + \lambda D`,
        and project onto the positive semidefinite matrices; repeat from 1. The objective never rises.
     3. Do so in the span of the eigenvectors of S with 2s > η, and widen that span until this gains nothing.
@@ -239,16 +228,11 @@ class SPCAPSD(GramSelector):
 
     gamma: float = 1.0
     eta: float = 1.0
-    init: Any = None
     max_iter: int = 100
     tol: float = 1e-5
     verbose: bool = False
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
-        n_features = request.n_features
-        diagonal = np.ones(n_features) if self.init is None else request.table.numbers("init", self.init)
-        if diagonal.shape != (n_features,) or not np.all(np.isfinite(diagonal) & (diagonal > 0)):
-            raise ValueError(f"init must be None or {n_features} positive numbers, one per feature.")
         spectrum = gram.eigenpairs(rank_limit(gram))
         if spectrum.values.size == 0:
             raise ConstantDataError
@@ -260,7 +244,7 @@ class SPCAPSD(GramSelector):
                 f"eta={self.eta} is too large and shrinks the reconstruction to zero; use a value well below "
                 f"{limit:.3g}, twice the largest eigenvalue of the scatter matrix."
             )
-        method = PSDReconstruction(spectrum, gamma, eta, diagonal[request.columns], self.tol)
+        method = PSDReconstruction(spectrum, gamma, eta, self.tol)
         result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=request.progress)
         return np.sqrt(result.state.squared_norms), {
             "n_components_": result.state.factor.shape[1],

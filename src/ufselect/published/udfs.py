@@ -15,45 +15,32 @@ from ufselect._solver.reweighted import ReweightedEigenproblem, smoothness_quadr
 from ufselect.base import POSITIVE, FitResult, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
-from ufselect.gram.rows import centre_and_scale, row_blocks
+from ufselect.gram.rows import mean_and_scale, row_blocks
 from ufselect.gram.spectrum import auto_n_components
 from ufselect.graphs import nearest_neighbors, usable_neighbors
 
 
-def local_scatter_laplacian(
-    data: NDArray, neighborhoods: NDArray, reg: float, block_bytes: int = 2**24
-) -> sparse.csr_array:
-    r"""Return the n × n matrix L that sums the regularised inverse scatters of all neighbourhoods.
+def local_scatter_laplacian(data: NDArray, neighborhoods: NDArray, reg: float) -> sparse.csr_array:
+    r"""Return the n × n matrix L with M = XᵀLX; ``neighborhoods`` holds each sample and its neighbours.
 
-    .. math::
-
-        L = \sum_i S_i B_i S_i^\top, \qquad B_i = H (\tilde X_i \tilde X_i^\top + \lambda I)^{-1} H,
-
-    with :math:`\tilde X_i` the centred rows of neighbourhood i, H the centring matrix and :math:`S_i` the
-    selection of its members. With C an orthonormal basis of the vectors of zero sum, :math:`B_i = C (C^\top
-    X_i X_i^\top C + \lambda I)^{-1} C^\top`. This leaves out the direction that H removes, along which the
-    inverse is as large as :math:`1/\lambda`.
-
-    ``neighborhoods`` holds the members of each neighbourhood, including the sample itself.
+    With C an orthonormal basis of the vectors of zero sum, :math:`H (H X X^\top H + \lambda I)^{-1} H = C
+    (C^\top X X^\top C + \lambda I)^{-1} C^\top`. This leaves out the direction that H removes, along which
+    the inverse is as large as :math:`1/\lambda`.
     """
     n_samples, size = neighborhoods.shape
     contrasts = linalg.helmert(size)
-    # Samples with the same members share one inverse; with k = n − 1 all samples do.
-    _, first, times = np.unique(np.sort(neighborhoods), axis=0, return_index=True, return_counts=True)
-    order = np.argsort(first)
-    members, weights = neighborhoods[first[order]], times[order].astype(np.float64)
     total = sparse.csr_array((n_samples, n_samples))
-    for rows in row_blocks(len(members), 8 * size * max(size, data.shape[1]), block_bytes, min_rows=1):
+    for rows in row_blocks(n_samples, 8 * size * max(size, data.shape[1]), 2**24, min_rows=1):
+        members = neighborhoods[rows]
         # Contrasts sum to zero, so differences to a member may be used; for copies they are exactly 0.
-        local = contrasts @ (data[members[rows]] - data[members[rows, :1]])
+        local = contrasts @ (data[members] - data[members[:, :1]])
         scatter = local @ local.transpose(0, 2, 1)
         sizes = np.trace(scatter, axis1=1, axis2=2)
         # This share of the largest scatter keeps a singular one invertible.
         scatter += (max(reg, 1e-12 * float(sizes.max())) or 1.0) * np.eye(size - 1)
-        # Copies add nothing to M; their inverse, as large as 1/λ, would add rounding errors.
-        times_each = np.where(sizes > 0, weights[rows], 0.0)
-        parts = times_each[:, None, None] * (contrasts.T @ np.linalg.solve(scatter, contrasts))
-        places = np.repeat(members[rows], size, axis=1).ravel(), np.tile(members[rows], (1, size)).ravel()
+        parts = contrasts.T @ np.linalg.solve(scatter, contrasts)
+        parts[sizes == 0] = 0.0  # copies add nothing to M; their inverse would add rounding errors
+        places = np.repeat(members, size, axis=1).ravel(), np.tile(members, (1, size)).ravel()
         total += sparse.coo_array((parts.ravel(), places), shape=total.shape).tocsr()
     return (total + total.T) / 2
 
@@ -66,17 +53,12 @@ def mean_lowest_rows(values: NDArray, vectors: NDArray, count: int) -> tuple[NDA
     the mean of their squared row norms over all choices is.
     """
     n_null = vectors.shape[0] - values.size
-    last = 0.0 if count <= n_null else float(values[count - n_null - 1])
-    slack = 1e-10 * float(values[-1])  # eigenvalues that differ by less count as equal
-    null_is_tied = last <= slack
-    below, tied = values < last - slack, np.abs(values - last) <= slack
-    n_below = np.count_nonzero(below) + (0 if null_is_tied else n_null)
-    n_tied = np.count_nonzero(tied) + (n_null if null_is_tied else 0)
-    share = (count - n_below) / n_tied
-    null_share = share if null_is_tied else 1.0
-    shares = np.where(below, 1.0, np.where(tied, share, 0.0))
+    values = np.concatenate([np.zeros(n_null), values])
+    slack = 1e-10 * values[-1]  # eigenvalues that differ by less count as equal
+    below, tied = values < values[count - 1] - slack, np.abs(values - values[count - 1]) <= slack
+    shares = below + tied * (count - np.count_nonzero(below)) / np.count_nonzero(tied)
     # The null vectors are not needed: together with the others they make up the identity.
-    squared_norms = np.clip(vectors**2 @ (shares - null_share) + null_share, 0, 1)
+    squared_norms = np.clip(vectors**2 @ (shares[n_null:] - shares[0]) + shares[0], 0, 1)
     return squared_norms, float(values @ shares)
 
 
@@ -117,8 +99,6 @@ class UDFS(UnsupervisedSelector):
         The transpose of W.
     n_clusters_, n_neighbors_ : int
         The numbers used.
-    objective_history_ : ndarray
-        Objective at the start and after each iteration; non-increasing.
     {iterations}
 
     See Also
@@ -146,8 +126,8 @@ class UDFS(UnsupervisedSelector):
     On wide data M has many eigenvectors with eigenvalue 0. The start is the mean of the squared row norms
     over all choices of them, which is unique, so rounding favours no feature.
 
-    Costs n² d for the neighbours, k² (d + k) for each distinct neighbourhood, and at most d³ per step, n² d
-    for wide data.
+    Costs n² d for the neighbours, n k² (d + k) for the neighbourhoods, and at most d³ per step, n² d for wide
+    data.
 
     References
     ----------
@@ -180,9 +160,10 @@ class UDFS(UnsupervisedSelector):
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
-        mean, scale = centre_and_scale(X)
+        X = X.astype(np.float64, copy=False)
+        mean, scale = mean_and_scale(X)
         reg = in_units_of(scale, "reg", self.reg)
-        centred = (X - mean).astype(np.float64, copy=False) / scale
+        centred = (X - mean) / scale
         varying = np.any(centred != 0, axis=0)
         centred = centred[:, varying]
         n_varying = centred.shape[1]
