@@ -80,7 +80,7 @@ class AutoSelector(UnsupervisedSelector):
     assessment_ : Assessment
         Comparison with random columns on held-out rows; ``assessment_.message`` says it in words.
     verdict_ : {"yes", "no", "unclear"}
-        Whether the selection beats as many random columns on held-out rows.
+        Whether the selection beats equally many random columns on held-out rows.
     better_than_random_ : bool
         Whether the verdict is "yes".
     stability_ : float or None
@@ -110,7 +110,7 @@ class AutoSelector(UnsupervisedSelector):
     Notes
     -----
     The clusters are those of a graph of neighbours in the whitened leading principal-component scores of all
-    columns. Rows that make a leading component by themselves, at most a twentieth, are set aside for that.
+    columns. Rows that alone make up a leading component, at most a twentieth of all, are set aside for this.
 
     Examples
     --------

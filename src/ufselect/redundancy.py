@@ -26,8 +26,9 @@ class RedundancyFilter(GramSelector):
     Columns are visited in the order of ``prefer``. A column is selected unless its absolute correlation with
     a selected one exceeds ``max_correlation``. So
 
-    - every dropped column exceeds the threshold with a selected one, which ``represented_by_`` names,
-    - no two selected columns exceed it, unless both are in ``keep``,
+    - every dropped column is correlated above the threshold with a selected one, which ``represented_by_``
+      names,
+    - no two selected columns are, unless both are in ``keep``,
     - with ``prefer="variance"`` or scores the selection does not depend on the order of the columns; equal
       values go by name, without names by position.
 

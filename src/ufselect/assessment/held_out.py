@@ -63,7 +63,7 @@ class Assessment:
     goal : {"reconstruct", "clusters"}
         What the columns are for.
     verdict : {"yes", "no", "unclear"}
-        Whether the selection beats as many random columns on held-out rows.
+        Whether the selection beats equally many random columns on held-out rows.
     beaten : float
         Share of the comparisons with random columns, on the same held-out rows, in which the selection does
         better; ties count half. NaN if nothing was measured.

@@ -33,9 +33,10 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int or "auto", default="auto"
         Number c of clusters. ``"auto"`` compares, for 2 to 41 clusters, the eigenvalues of the graph in
-        whitened scores with those of as many Gaussian samples. If none is much larger, there is 1 cluster;
-        otherwise it is a number after which they fall, or one near that of the leading components if they
-        fall slowly, for which cuts from twenty starts agree best. Fewer than eight rows count as one cluster.
+        whitened scores with those of as many Gaussian samples. If none is much larger, there is 1 cluster.
+        Otherwise it is the number for which cuts from twenty starts agree best, among those after which the
+        eigenvalues fall or, if they fall slowly, those near the number of leading components. Fewer than
+        eight rows count as one cluster.
         The number found can be far off: give it if you know it.
     max_samples : int, default=2000
         Maximum number of rows to cluster; if there are more, they are sampled, and each of the others gets
@@ -61,8 +62,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     -----
     1. Each sample is joined with its 5 nearest neighbours in the leading c, 1.5 c and 2 c
        principal-component scores; the weight of an edge is the share of these searches that found it. Scores
-       are whitened or half whitened, whichever gives the graph that is cut more cleanly than that of Gaussian
-       data by the wider gap, or both.
+       are whitened, half whitened or both: whichever gives the graph that can be cut more cleanly, compared
+       with that of Gaussian data.
     2. The samples get the diffusion coordinates :math:`\lambda_k^4 v_k`, with :math:`\lambda_k, v_k` the
        leading 1.5 c eigenpairs of the random walk on the graph [1]_, or the leading c if the eigenvalues
        clearly end with them, scaled to unit length [2]_.

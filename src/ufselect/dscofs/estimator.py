@@ -174,13 +174,13 @@ class DSCOFS(DoubleSparseSelector):
     ----------
     {n_features_to_select}
     {n_components}
-        With ``guide="graph"`` the number of its vectors, one less than clusters; there are at least five,
-        unless the number is given and the eigenvalues of the graph clearly end with it.
+        With ``guide="graph"``, the number of its vectors: one less than the number of clusters. At least five
+        are used, unless the number is given and the eigenvalues of the graph clearly end with it.
     guide : None, "graph" or array-like of shape (n_samples, n_vectors), default=None
-        What the rows should show by the selected features. ``"graph"``, for clusters: the smoothest vectors
+        What the selected features should show of the rows. ``"graph"``, for clusters: the smoothest vectors
         of the graph of neighbours in whitened principal-component scores. An array holds vectors of your own,
-        such as an embedding, indicators of classes, or a covariate; it counts by the span of its columns.
-        It is for the rows of one fit, so a selector with an array cannot be cross-validated.
+        such as an embedding, indicators of classes, or a covariate; only the span of its columns matters.
+        It belongs to the rows of one fit, so a selector with an array cannot be cross-validated.
     entry_sparsity : "auto", float, int or None, default="auto"
         Non-zero entries of X: ``"auto"`` for 0.4 of the r·m entries of r rows, a share α of all d·m entries,
         their number s, or None for no entry constraint. It has an effect only if s < r·m; a share of d·m, as
@@ -252,8 +252,8 @@ class DSCOFS(DoubleSparseSelector):
 
     Notes
     -----
-    It finds an orthonormal loading matrix X (n_features × n_components) that captures as much variance as
-    possible while few rows (features) and few entries are non-zero [1]_:
+    DSCOFS finds an orthonormal loading matrix X (n_features × n_components) with as much variance as possible
+    and few non-zero rows (features) and entries [1]_:
 
     .. math::
 

@@ -42,8 +42,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     r"""Select columns and reconstruct all others from them, by a linear or nonlinear map.
 
     The linear map, ridge regression, works for every kind of data. The nonlinear map, kernel ridge
-    regression, reconstructs images, spectra and speech better, but hardly genes. ``regressor="auto"`` uses it
-    if its error on held-out rows is lower by more than one standard error. A column that the kernel or a
+    regression, reconstructs some data better. ``regressor="auto"`` uses it if its error on held-out rows is
+    lower by more than one standard error. A column that the kernel or a
     given regressor reconstructs worse than its mean, on held-out rows, is set to its mean.
 
     Parameters
@@ -71,8 +71,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     mean_ : ndarray of shape (n_features,)
         Means of the columns.
     score_ : float
-        Share of the variance of all columns explained on held-out rows, as :meth:`score` gives it for
-        new ones.
+        Share of the variance of all columns explained on held-out rows of ``fit``; :meth:`score` gives it for
+        new rows.
     map_scores_ : dict
         The same for each of the maps compared: "ridge" and "kernel", or "ridge" and "regressor".
     regressor_ : "ridge", "kernel" or regressor
@@ -112,18 +112,18 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     .. math:: \hat x = c + W^\top (x_C - c_C), \qquad W = (S_{CC} + \lambda D + n N)^{-1} S_{C:},
 
     with :math:`D_{ii}` halfway from :math:`S_{ii}` to the mean over C, and N the variances of the noise with
-    which C is measured. Without noise the selected columns are returned unchanged. The ridge λ has the
-    least error on held-out rows in five folds, among 21 values and infinity, which gives the means. Data
+    which C is measured. Without noise the selected columns are returned unchanged. The ridge λ minimises the
+    error on held-out rows in five folds, among 21 values and infinity, which gives the means. Data
     outside memory are read once, so no rows are held out: λ is then the shrinkage of least expected squared
     error of the correlations, and errors are estimated by generalised cross-validation.
 
     A missing value of a selected column is predicted from the other selected ones by the same formula, and
     the standard deviations of that row grow by what this leaves uncertain.
 
-    The kernel is a linear plus a Gaussian one. All columns have one unit: in units of its own deviation, a
-    heavy-tailed column would spoil the reconstruction of new rows. The kernel has at most 1,000 landmark rows
-    (with more rows it is Nyström's approximation) and is fitted to at most 20,000. Besides the data it needs
-    80 megabytes of memory and 1,000 × n_features numbers for the map.
+    The kernel is the sum of a linear and a Gaussian one. It takes the columns in their given units:
+    standardised, a heavy-tailed column could spoil the reconstruction of new rows. The kernel has at most
+    1,000 landmark rows (with more rows it is Nyström's approximation) and is fitted to at most 20,000.
+    Besides the data it needs 80 megabytes of memory and 1,000 × n_features numbers for the map.
 
     Examples
     --------
