@@ -342,6 +342,8 @@ def test_labels_as_floats_remarks_of_matlab_and_categories_of_pandas():
     pytest.importorskip("pyarrow")
     frame().assign(kind=pandas.Categorical(["u", "v"] * 30)).to_parquet("t.parquet")
     assert [column.name for column in read_table("t.parquet").left_out] == ["kind"]
+    frame().sample(frac=1, random_state=0).to_parquet("shuffled.parquet")
+    assert read_table("shuffled.parquet").id_name == "__index_level_0__"
 
 
 def test_names_in_two_lines_times_float_ids_and_dates_of_a_workbook():

@@ -35,6 +35,66 @@ def genes(n_rows=150, n_columns=12):
     return pandas.DataFrame(factors(n_rows, n_columns), columns=[f"gene{j}" for j in range(n_columns)])
 
 
+def noise(n_rows=120, n_columns=10, seed=0):
+    values = np.random.default_rng(seed).standard_normal((n_rows, n_columns))
+    return pandas.DataFrame(values).add_prefix("x")
+
+
+def with_copies():
+    return genes().assign(**{f"copy{j}": genes()[f"gene{j % 2}"] for j in range(7)})
+
+
+def with_far_row(table, row=7):
+    table = table.set_axis([f"patient{j}" for j in range(len(table))]).rename_axis("id")
+    table.iloc[row] = 1000 * table.iloc[row].abs() + 40
+    return table.reset_index()
+
+
+def with_factor():
+    table = noise(600, 24)
+    table[["x1", "x2", "x3"]] += 1.5 * table[["x0"]].to_numpy()
+    return table
+
+
+def with_words():
+    rng = np.random.default_rng(0)
+    return genes().assign(colour=rng.choice(["red", "green"], 150), size=rng.choice(["s", "m"], 150))
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "said", "not_said"),
+    [
+        (noise(), "-k 3 --for clusters", "No cluster structure found.", ""),
+        (noise(), "-k 3 --for clusters", 'use the goal "reconstruct"', ""),
+        (noise(300, 8, 3), "-k 3 --for clusters", "3 of 8 columns selected, although no clusters were", ""),
+        (noise(300, 20), "-k 5", "Random columns do", "more columns would"),
+        (with_copies(), "-k 4 --max-correlation 0.99", "and 4 more.", ""),
+        (with_copies(), "-k 4 --max-correlation 0.99", "7 columns repeat another exactly: ", ""),
+        (genes(n_columns=5), "", "2 of 5 columns", ""),
+        (genes(), "", "5 columns are the default; -k changes the number.", ""),
+        (with_far_row(genes()), "-k 4", "Row patient7 is more", ""),
+        (with_far_row(noise()), "--for redundancy", "A row far from all others may cause these", ""),
+        (with_far_row(noise()), "--for redundancy", "Correlations may depend on that", ""),
+        (genes().assign(target=genes().sum(axis=1)), "-k 3", "to select from (--exclude target", ""),
+        (genes().assign(target=genes().sum(axis=1)), "-k 3 --no-guess", "3 of", "holds no classes"),
+        (genes().assign(again=genes()["gene0"]), "--for redundancy", "11 more represent no other", ""),
+        (
+            genes()[["gene0", "gene2"]].assign(again=genes()["gene0"]),
+            "--for redundancy",
+            "1 more represents",
+            "",
+        ),
+        (with_factor(), "-k 2", "more columns would explain more.", ""),
+        (with_words(), "-k 3", "--categorical onehot or ordinal to select from", ""),
+    ],
+)
+def test_what_is_said(table, options, said, not_said):
+    table.to_csv("t.csv", index=False)
+    told = " ".join(ufselect(f"select t.csv {options}").output.split())
+    assert said in told
+    assert not not_said or not_said not in told
+
+
 def test_excluded_columns_decide_neither_scaling_nor_columns_nor_what_they_are_worth():
     table = genes()
     table.to_csv("alone.csv", index=False)
@@ -82,24 +142,6 @@ def test_the_answer_comes_first_in_plain_words():
     assert all(0 <= each["score"] <= 100 for each in answer("select t.csv -k 4")["result"]["features"])
 
 
-def test_without_clusters_the_other_goal_is_named():
-    rng = np.random.default_rng(0)
-    pandas.DataFrame(rng.standard_normal((120, 10))).add_prefix("x").to_csv("noise.csv", index=False)
-    result = ufselect("select noise.csv -k 3 --for clusters")
-    assert "No cluster structure found." in result.stdout
-    assert 'use the goal "reconstruct"' in result.stdout
-
-
-def test_numbers_of_copies_add_up():
-    table = genes()
-    for j in range(7):
-        table[f"copy{j}"] = table[f"gene{j % 2}"]
-    table.to_csv("t.csv", index=False)
-    said = ufselect("select t.csv -k 4 --max-correlation 0.99").stderr
-    assert "7 columns repeat another exactly: " in said
-    assert "and 4 more." in said  # beside the three that are named
-
-
 def test_the_answer_is_one_on_terminal_json_record_and_page():
     genes().to_csv("t.csv", index=False)
     rng = np.random.default_rng(1)
@@ -118,15 +160,6 @@ def test_the_answer_is_one_on_terminal_json_record_and_page():
     assert answer("select t.csv -k 4")["message"] in shown
 
 
-def test_the_default_number_is_said_and_is_half_of_a_small_table():
-    genes(n_columns=5).to_csv("small.csv", index=False)
-    assert answer("select small.csv")["result"]["n_selected"] == 2
-    genes().to_csv("t.csv", index=False)
-    record = answer("select t.csv")
-    assert record["result"]["n_selected"] == 5
-    assert any("5 columns are the default; -k changes the number." in line for line in record["assumed"])
-
-
 def test_what_is_excluded_is_not_called_dropped():
     table = genes().assign(again=lambda t: t["gene0"])
     table.to_csv("t.csv", index=False)
@@ -137,34 +170,10 @@ def test_what_is_excluded_is_not_called_dropped():
     assert "none is dropped" in answer("select t.csv --for redundancy --exclude again")["message"]
 
 
-def test_columns_that_lose_most_of_the_others_are_not_called_good():
-    rng = np.random.default_rng(0)
-    values = rng.standard_normal((600, 24))
-    values[:, 1:4] += 1.5 * values[:, :1]
-    pandas.DataFrame(values).add_prefix("x").to_csv("t.csv", index=False)
-    record = answer("select t.csv -k 2")
-    assert record["beats_random"] == "yes"
-    assert record["message"].endswith("more columns would explain more.")
-
-
 def test_a_number_found_among_text_columns_is_that_of_the_sentence():
-    rng = np.random.default_rng(0)
-    table = genes().assign(colour=rng.choice(["red", "green", "blue"], 150), size=rng.choice(["s", "m"], 150))
-    table.to_csv("t.csv", index=False)
+    with_words().to_csv("t.csv", index=False)
     record = answer("select t.csv -k auto --categorical onehot")
     assert f"These {record['result']['n_selected']} columns explain" in record["message"]
-    assert any(
-        "--categorical onehot or ordinal to select from" in line for line in answer("select t.csv")["assumed"]
-    )
-
-
-def test_a_filter_names_the_columns_that_represent_no_other():
-    genes().assign(again=lambda t: t["gene0"]).to_csv("t.csv", index=False)
-    told = ufselect("select t.csv --for redundancy").stdout
-    assert "11 more represent no other column: " in told
-    assert all(f"gene{j}" in told for j in range(1, 10))
-    genes(n_columns=3).assign(gene1=lambda t: t["gene0"]).to_csv("t.csv", index=False)
-    assert "1 more represents no other column: gene2" in ufselect("select t.csv --for redundancy").stdout
 
 
 def test_a_filter_leaves_missing_values_alone_and_says_its_own_correlations():
@@ -178,34 +187,6 @@ def test_a_filter_leaves_missing_values_alone_and_says_its_own_correlations():
     assert represented == [{"name": "gene0", "correlation": 1.0}]
     kept = pandas.read_csv("kept.csv")
     assert kept.isna().sum().sum() == table[kept.columns].isna().sum().sum()
-
-
-def test_where_no_clusters_are_found_none_are_shown():
-    rng = np.random.default_rng(3)
-    pandas.DataFrame(rng.standard_normal((300, 8))).add_prefix("x").to_csv("t.csv", index=False)
-    record = answer("select t.csv --for clusters -k 3")
-    assert "No cluster structure found" in record["message"]
-    assert record["clusters"] == []
-    assert (
-        "3 of 8 columns selected, although no clusters were found"
-        in ufselect("select t.csv --for clusters -k 3").stdout
-    )
-
-
-def test_a_row_that_stands_apart_is_named_by_its_id():
-    table = genes()
-    table.iloc[7] *= 1000
-    table.index = [f"patient{j}" for j in range(150)]
-    table.to_csv("t.csv", index_label="id")
-    assert any(line.startswith("Row patient7 is more") for line in answer("select t.csv -k 4")["assumed"])
-
-
-def test_a_continuous_target_is_named_before_it_is_selected_from():
-    table = genes().assign(target=lambda t: t["gene0"] * 100 + t["gene1"])
-    table.to_csv("t.csv", index=False)
-    told = ufselect("select t.csv -k 3").stderr
-    assert "target holds no classes, so it is one of the columns to select from (--exclude target" in told
-    assert "holds no classes" not in ufselect("select t.csv -k 3 --no-guess").stderr
 
 
 def test_shares_of_the_whole_are_not_rounded_up_to_it():
@@ -291,15 +272,6 @@ def test_codes_that_occur_nowhere_or_among_usual_values_are_named():
         assert [line for line in assumed if "nowhere" in line] == ["--na Q1=99 occurs nowhere in the table."]
 
 
-def test_an_index_that_pandas_wrote_to_parquet_is_no_column():
-    pytest.importorskip("pyarrow")
-    table = pandas.DataFrame(factors()).add_prefix("v")
-    table.sample(frac=1, random_state=0).to_parquet("shuffled.parquet")
-    record = answer("select shuffled.parquet -k 3")
-    assert "__index_level_0__" not in names(record)
-    assert any("__index_level_0__ is taken as the row id" in line for line in record["assumed"])
-
-
 def test_columns_named_by_numbers_tell_their_own_clusters():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=150)
@@ -309,13 +281,6 @@ def test_columns_named_by_numbers_tell_their_own_clusters():
     record = answer("select numbers.csv --clusters 3 -k 3")
     told = {column["name"] for cluster in record["clusters"] for column in cluster["columns"]}
     assert {"5", "10"} <= told <= set(names(record))
-
-
-def test_nothing_is_promised_of_more_columns_on_noise():
-    pandas.DataFrame(np.random.default_rng(0).standard_normal((300, 20))).add_prefix("v").to_csv(
-        "noise.csv", index=False
-    )
-    assert "more columns do more" not in ufselect("select noise.csv -k 5").output
 
 
 def test_score_names_rows_by_their_ids_beside_the_verdict():
@@ -343,12 +308,3 @@ def test_notes_name_options_that_the_command_has():
     for line in ("apply picked.json t.csv -o again.csv", "reconstruct picked.json t.csv -o all.csv"):
         assert "--no-guess for none" in ufselect(line).stderr
         assert ufselect(f"{line} --no-guess --force").exit_code == 0
-
-
-def test_a_filter_that_rests_on_one_row_says_so():
-    values = np.random.default_rng(0).standard_normal((60, 6))
-    values[7] += 40
-    pandas.DataFrame(values, columns=list("abcdef")).to_csv("t.csv", index=False)
-    record = answer("select t.csv --for redundancy")
-    assert "A row far from all others may cause these correlations" in record["message"]
-    assert any("Correlations may depend on that" in line for line in record["assumed"])

@@ -77,46 +77,38 @@ def test_separator_and_decimal_mark_are_found(written, content, separator, decim
     assert (dialect.separator, dialect.decimal) == (separator, decimal)
 
 
-def test_what_is_given_is_not_guessed(written):
-    path = written("a;b\n1,5;2\n2,5;4\n")
-    table = read_table(path, ReadOptions(separator=";", decimal="."))
-    assert table.feature_names == ["b"]
-    assert read_table(path).feature_names == ["a", "b"]
-
-
-def test_grouped_thousands(written):
-    table = read_table(written('a,b\n"1,234.5",1\n"12,000",2\n7,3\n'))
-    assert table.data[:, 0].tolist() == [1234.5, 12000, 7]
+NONE = ReadOptions()
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "options", "names", "rows", "said"),
     [
-        "x\ty\nr1\t1\t2\nr2\t3\t5\nr3\t0\t0\n",
-        ",x,y\nr1,1,2\nr2,3,5\nr3,0,0\n",
-        "x,y\nr1,1,2\nr2,3,5\nr3,0,0\n",
+        # what is given is not guessed
+        ("a;b\n1,5;2\n2,5;4\n", NONE, "a b", [[1.5, 2], [2.5, 4]], "decimal comma"),
+        ("a;b\n1,5;2\n2,5;4\n", ReadOptions(separator=";", decimal="."), "b", [[2], [4]], "the row id"),
+        ("2001,2002\n3,4\n5,7\n", NONE, "column_1 column_2", [[2001, 2002], [3, 4], [5, 7]], "as data"),
+        ("2001,2002\n3,4\n5,7\n", ReadOptions(header=True), "2001 2002", [[3, 4], [5, 7]], "look like names"),
+        # thousands, negative numbers in parentheses, few accents and a currency
+        ('a,b\n"1,234.5",1\n"12,000",2\n7,3\n', NONE, "a b", [[1234.5, 1], [12000, 2], [7, 3]], '","'),
+        ('a,b\n"(1,234.5)",1\n($3),2\n7,5\n', NONE, "a b", [[-1234.5, 1], [-3, 2], [7, 5]], "Parentheses"),
+        ("Ort;März\n" + "Lager;7,5 €\nBüro;2 €\n" * 9, NONE, "März", [[7.5], [2]] * 9, "Windows-1252"),
+        # names of rows, with and without a name of their own
+        ("x\ty\nr1\t1\t2\nr2\t3\t5\nr3\t0\t0\n", NONE, "x y", [[1, 2], [3, 5], [0, 0]], "the row id"),
+        (",x,y\nr1,1,2\nr2,3,5\nr3,0,0\n", NONE, "x y", [[1, 2], [3, 5], [0, 0]], "the row id"),
+        ("x,y\nr1,1,2\nr2,3,5\nr3,0,0\n", NONE, "x y", [[1, 2], [3, 5], [0, 0]], "the row id"),
+        ("a,b\n1,2,\n3,4,\n", NONE, "a b", [[1, 2], [3, 4]], "(empty)"),
+        ("id,y\n01,0.5\n01,1.5\n2,2.5\n3,4.5\n", NONE, "y", [[0.5], [1.5], [2.5], [4.5]], "id is taken"),
+        # quotes and short lines
+        ('"length\n(mm)",b\n1,2\n3,5\n', NONE, "length\n(mm) b", [[1, 2], [3, 5]], ""),
+        ('a,b,c\n1"5,2,3\n2,1,4\n3,5,9\n', NONE, "b c", [[2, 3], [1, 4], [5, 9]], "a is mostly numbers"),
+        ("c,d\n1.5,2\n7\n1,2\n3,5\n", NONE, "c d", [[1.5, 2], [7, np.nan], [1, 2], [3, 5]], "line 3 (1)"),
     ],
-)
-def test_row_names_without_a_header(written, content):
-    table = read_table(written(content), ReadOptions(label_column=None))
-    assert table.ids.tolist() == ["r1", "r2", "r3"]
-    assert table.feature_names == ["x", "y"]
-    assert table.data.tolist() == [[1, 2], [3, 5], [0, 0]]
-
-
-def test_an_empty_last_field_is_no_row_name(written):
-    table = read_table(written("a,b\n1,2,\n3,4,\n"))
-    assert table.feature_names == ["a", "b"]
-    assert table.ids is None
-    assert [column.reason for column in table.left_out] == ["empty"]
-
-
-def test_a_first_line_of_numbers_is_data_unless_said_otherwise(written):
-    path = written("2001,2002\n3,4\n5,7\n")
-    assert read_table(path).shape == (3, 2)
-    named = read_table(path, ReadOptions(header=True))
-    assert named.feature_names == ["2001", "2002"]
-    assert named.shape == (2, 2)
+)  # fmt: skip
+def test_what_is_read(written, content, options, names, rows, said):
+    table = read_table(written(content, encoding="cp1252"), options)
+    assert table.feature_names == names.split(" ")
+    np.testing.assert_array_equal(table.data, rows)
+    assert said in " ".join([*table.doubts, *table.notes, *table.left_out_sentences()])
 
 
 def test_labels_and_ids_are_recognised_or_named_or_refused(written):
@@ -129,12 +121,6 @@ def test_labels_and_ids_are_recognised_or_named_or_refused(written):
     assert other.labels.tolist() == [str(i % 3) for i in range(8)]
     with pytest.raises(TableError, match=r"--labels names the column 'clas'.*did you mean class"):
         read_table(path, ReadOptions(label_column="clas"))
-
-
-def test_repeated_ids_stay_ids_and_measurements_are_no_labels(written):
-    table = read_table(written("id,y\n01,0.5\n01,1.5\n2,2.5\n3,4.5\n"))
-    assert table.feature_names == ["y"]
-    assert table.ids.tolist() == ["01", "01", "2", "3"]
 
 
 def test_a_column_that_turns_to_words_late_is_left_out_and_named(written, monkeypatch):
@@ -197,12 +183,6 @@ def test_bad_files_are_refused_in_a_sentence(written, content, sentence):
         read_table(written(content))
 
 
-def test_quoted_line_breaks_in_names(written):
-    table = read_table(written('"length\n(mm)","width"\n1,2\n3,5\n'))
-    assert table.feature_names == ["length\n(mm)", "width"]
-    assert table.data.tolist() == [[1, 2], [3, 5]]
-
-
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
@@ -220,12 +200,6 @@ def test_formats_that_are_not_read(tmp_path, name, hint):
         read_table(tmp_path / "absent.csv")
 
 
-def test_a_stray_quote_spoils_its_cell_alone(written):
-    table = read_table(written('a,b,c\n1"5,2,3\n' + "".join(f"{i}.5,{i},{-i}\n" for i in range(9))))
-    assert table.feature_names == ["b", "c"]
-    assert "a is mostly numbers" in table.doubts[0]
-
-
 @given(
     st.lists(st.sampled_from(["a", "b", "a.2", "", " a ", "column_1", "column_2"]), min_size=1, max_size=8)
 )
@@ -239,13 +213,6 @@ def test_names_become_distinct_and_good_names_stay(names):
         if stripped and stripped not in first_seen:
             first_seen[stripped] = name
     assert all(name == shown for name, shown in first_seen.items())
-
-
-def test_a_short_line_behind_a_line_of_numbers(tmp_path):
-    (tmp_path / "in.csv").write_text("1100.0,1102.0,1104.0\n7\n1,2,3\n2,3,5\n4,4,1\n", encoding="utf-8")
-    table = read_table(tmp_path / "in.csv")
-    assert any("line 2 (1)" in note for note in table.notes)
-    assert table.shape == (5, 3)
 
 
 @pytest.mark.parametrize("mark", ["-999", "-9999.0", "-9 999"])
@@ -264,18 +231,6 @@ def test_the_note_on_repeated_names_gives_a_new_name():
     names, notes = distinct_names(["a", "a.2", "a"])
     assert names[2] == "a.3"
     assert "as in a.3: a" in notes[0]
-
-
-def test_negative_numbers_in_parentheses(written):
-    table = read_table(written('shop,a,b\ns1,"(1,234.50)",1\ns2,($3),2\ns3,7,5\n'))
-    assert table.data[:, 0].tolist() == [-1234.5, -3, 7]
-    assert any(note == "Parentheses were read as a minus sign in a." for note in table.notes)
-
-
-def test_a_few_accents_and_a_currency_are_western(written):
-    rows = "".join(f"Filiale {i};{i},50 €;{i * i},25 €\n" for i in range(30))
-    table = read_table(written(f"Filiale;Januar;März\n{rows}", encoding="cp1252"))
-    assert table.feature_names == ["Januar", "März"]
 
 
 @pytest.mark.parametrize(
