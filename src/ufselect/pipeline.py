@@ -174,21 +174,16 @@ def find_method(name: str) -> type[UnsupervisedSelector]:
     def folded(text: str) -> str:
         return re.sub(r"[-_ ]", "", text.lower())
 
-    by_name = {folded(each): each for each in (*SELECTORS, "RedundancyFilter")}
-    by_name["auto"] = "AutoSelector"
-    if folded(name) in by_name:  # only its module is imported
-        return getattr(ufselect, by_name[folded(name)])
+    own = {folded(each): each for each in (*SELECTORS, "RedundancyFilter")} | {"auto": "AutoSelector"}
+    if folded(name) in own:  # only its module is imported
+        return getattr(ufselect, own[folded(name)])
     others = {folded(each): method for each, method in all_selectors().items()}
     if folded(name) in others:
         return others[folded(name)]
-    names = {**by_name, **{each: method.__name__ for each, method in others.items()}}
-    close = get_close_matches(folded(name), names, n=1)
-    hint = (
-        f"did you mean {names[close[0]]}?"
-        if close
-        else f"the methods are {', '.join(dict.fromkeys(names.values()))}."
-    )
-    raise TableError(f"There is no method {name!r}; {hint}")
+    names = own | {each: method.__name__ for each, method in others.items()}
+    close = [names[each] for each in get_close_matches(folded(name), names, n=1)]
+    known = f"the methods are {', '.join(dict.fromkeys(names.values()))}."
+    raise TableError(f"There is no method {name!r}; {f'did you mean {close[0]}?' if close else known}")
 
 
 def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -> UnsupervisedSelector:
@@ -206,14 +201,12 @@ def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -
     count = request.n_features
     if count is None:  # all of a small table would be no selection
         count = max(1, min(max(5, min(50, round(0.1 * n_columns))), n_columns // 2))
-    limit = request.max_correlation
     is_placed = request.parameters.keys() & {"costs", "regions", "min_distance"} or any(
         getattr(request, name) is not None for name in PLACEMENT
     )
-    if limit is None and is_placed:
-        limit = 1.0  # which costs, regions and distances require
-    if limit is None:  # 0.999 drops exact repeats, also after rounding
-        limit = 0.95 if method is RedundancyFilter else 0.999
+    limit = request.max_correlation
+    if limit is None:  # placement requires 1; 0.999 drops exact repeats, also after rounding
+        limit = 0.95 if method is RedundancyFilter else 1.0 if is_placed else 0.999
     settings: dict[str, Any] = {
         "n_features_to_select": count,
         "goal": request.goal,

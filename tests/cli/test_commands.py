@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sklearn.datasets
 from sklearn.utils import Bunch
-from tests.cli.commands import call, run
+from tests.cli.commands import call, call_and_read, run
 
 import ufselect
 
@@ -32,11 +32,6 @@ def test_demo(folder, capsys, monkeypatch):
     assert "--force" in capsys.readouterr().err
 
 
-def test_version(capsys):
-    assert call("--version") == 0
-    assert capsys.readouterr().out.strip() == f"ufselect {ufselect.__version__}"
-
-
 @pytest.mark.parametrize("command", ["demo", "select", "score", "apply", "reconstruct", "compare"])
 def test_every_command_explains_itself(command, capsys):
     assert run([command, "--help"]) == 0
@@ -45,16 +40,13 @@ def test_every_command_explains_itself(command, capsys):
     assert "--debug" in out
 
 
-def test_without_arguments_help_is_shown(capsys):
-    call("")
+@pytest.mark.parametrize(
+    ("line", "words"), [("", "select"), ("--version", f"ufselect {ufselect.__version__}")]
+)
+def test_help_and_version(line, words, capsys):
+    call(line)
     shown = capsys.readouterr()
-    assert "select" in shown.out + shown.err
-
-
-def test_completion_script(monkeypatch, capsys):
-    monkeypatch.setenv("_UFSELECT_COMPLETE", "source_bash")
-    call("")
-    assert "complete" in capsys.readouterr().out
+    assert words in shown.out + shown.err
 
 
 def test_report_of_a_record(folder, capsys):
@@ -77,3 +69,17 @@ def test_compare(folder, capsys):
     np.save(folder / "x.npy", np.random.default_rng(0).standard_normal((20, 5)))
     assert call("compare x.npy") == 1
     assert "--labels" in capsys.readouterr().err
+
+
+def test_comparing_all_has_the_default_method_and_says_which_are_left_out(capsys):
+    line = "compare iris -k 2 --runs 1"
+    code, out, err = call_and_read(line, capsys)
+    assert code == 0
+    assert "AutoSelector" in out
+    assert "Reconstruction" in out
+    left_out = "ConstrainedDSCOFS, TSFS"
+    assert f"All methods but {left_out} were compared; name these with -m." in err
+    assert f"all but {left_out.replace(', TSFS', ' and TSFS')}." in " ".join(
+        call_and_read("compare --help", capsys)[1].split()
+    )
+    assert "Compared are all" not in call_and_read(f"{line} -m DSCOFS", capsys)[2]

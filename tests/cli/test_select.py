@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.cli.commands import call
+from tests.cli.commands import call, call_and_read
 
 from ufselect.io import read_table
 
@@ -22,7 +23,13 @@ def folder(folder):
         f"s{i}," + ",".join(f"{v:.4f}" for v in row) + f",{'uv'[i % 2]},text" for i, row in enumerate(values)
     ]
     (folder / "cells.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    small = ["a,b,c,d", *(",".join(map(str, row)) for row in (values[:12, :4] * [9, 3, 1, 0.1]).round(3))]
+    (folder / "t.csv").write_text("\n".join(small) + "\n", encoding="utf-8")
+    (folder / "t.tsv").write_text("\n".join(small).replace(",", "\t") + "\n", encoding="utf-8")
     return folder
+
+
+FAST = "-m MaxVariance"
 
 
 def test_the_whole_way(folder, capsys):
@@ -98,7 +105,9 @@ def test_module_and_missing_packages(folder):
     assert ended.stderr.strip() == 'The command line needs typer and rich: pip install "ufselect[cli]"'
 
 
-def test_a_record_is_found_from_elsewhere_and_takes_no_other_settings(folder, capsys, monkeypatch):
+def test_a_record_finds_its_data_from_elsewhere_and_takes_no_other_settings(folder, capsys, monkeypatch):
+    assert call(f"select wine -k 2 {FAST} -o wine.csv") == 0
+    assert call("select --from wine.json -o again.csv") == 0
     assert call("select cells.csv -k 4 -o a.csv") == 0
     (folder / "sub").mkdir()
     monkeypatch.chdir(folder / "sub")
@@ -107,3 +116,36 @@ def test_a_record_is_found_from_elsewhere_and_takes_no_other_settings(folder, ca
     assert json.loads(capsys.readouterr().out)["repeats"]["same_features"] is True
     assert call("select --from ../a.json -k 5") == 2
     assert "give no others" in capsys.readouterr().err
+    (folder / "cells.csv").rename("moved.csv")
+    code, _, err = call_and_read("select --from ../a.json -o b.csv", capsys)
+    assert code == 1
+    assert "say where they are now: ufselect select DATA --from ../a.json" in err
+    assert call("select moved.csv --from ../a.json -o b.csv") == 0
+
+
+def test_apply_offers_no_filling_and_says_what_it_copies(folder, capsys):
+    assert call_and_read(f"select t.csv -k 2 {FAST} -o picked.csv", capsys)[0] == 0
+    Path("gaps.csv").write_text("a,b,c,d\n1.5,,3,4\n2.5,3,4,\n3.5,4,5,6\n", encoding="utf-8")
+    code, _, err = call_and_read("apply picked.json gaps.csv -o out.csv --impute median", capsys)
+    assert (code, "No such option: --impute" in err) == (2, True)
+    assert "--impute" not in call_and_read("apply --help", capsys)[1]
+    code, _, err = call_and_read("apply picked.json gaps.csv -o out.csv", capsys)
+    assert code == 0
+    assert "1 missing value in 1 column was left as it is." in err
+    assert Path("out.csv").read_text(encoding="utf-8") == "a,b\n1.5,\n2.5,3\n3.5,4\n"
+    code, _, err = call_and_read("apply picked.json t.csv -o full.csv", capsys)
+    assert (code, "missing" in err) == (0, False)
+
+
+def test_tabs_become_commas_in_csv_and_this_is_said(capsys):
+    said = "is written with commas between fields; the input has tabs."
+    code, _, err = call_and_read(f"select t.tsv -k 2 {FAST} -o out.csv", capsys)
+    assert (code, f"out.csv {said}" in err) == (0, True)
+    assert Path("out.csv").read_text(encoding="utf-8").startswith("a,b\n")
+    assert f"out.csv {said}" in json.loads(Path("out.json").read_text(encoding="utf-8"))["assumed"]
+    code, _, err = call_and_read("apply out.json t.tsv -o other.csv", capsys)
+    assert (code, f"other.csv {said}" in err) == (0, True)
+    assert Path("other.csv").read_bytes() == Path("out.csv").read_bytes()
+    code, out, err = call_and_read(f"select t.tsv -k 2 {FAST} -o - --quiet", capsys)
+    assert (code, err) == (0, "")
+    assert out.startswith("a\tb\n")

@@ -137,29 +137,20 @@ def are_measurements(values: set[Any], n_rows: int) -> bool:
 
 def tell_winner(console: Console, rows: list[dict[str, Any]]) -> None:
     """Say which method finds the classes best, beside all and random columns."""
-
     baselines = {"AllFeatures": "all columns", "RandomSubset": "random columns"}
     methods = [row for row in rows if row["method"] not in baselines]
     if not methods:
         return
     best = max(row["acc_mean"] for row in methods)
-    winners = {row["label"]: row for row in methods[::-1] if row["acc_mean"] == best}
-    first = min(winners.values(), key=lambda row: row["n_features"])
+    winners = [row for row in methods if row["acc_mean"] == best]
+    counts = {row["n_features"] for row in winners}
+    beside = [row for row in rows if row["method"] == "AllFeatures" or row["n_features"] == min(counts)]
     others = [
-        f"{baselines[row['method']]} {row['acc_mean']:.0f} %"
-        for row in rows
-        if row["method"] == "AllFeatures"
-        or (row["method"] == "RandomSubset" and row["n_features"] == first["n_features"])
+        f"{baselines[row['method']]} {row['acc_mean']:.0f} %" for row in beside if row["method"] in baselines
     ]
-    rest = f" ({', '.join(others)})" if others else ""
-    share = f"accuracy {best:.0f} %"
-    if len({row["n_features"] for row in winners.values()}) == 1:
-        share += f" with {first['n_features']} columns"
-    *labels, last = sorted(winners)
-    who, verb = (f"{', '.join(labels)} and {last}", "") if labels else (last, "s")
-    rivals = [row["acc_mean"] for row in rows if row["method"] == "RandomSubset"]
-    if rivals and best <= max(rivals):
-        start = f"No method finds the classes better than random columns; {who} reach{verb and 'es'} an"
-    else:
-        start = f"{who} find{verb} the classes best:"
-    tell(console, f"{start} {share}{rest}.")
+    *labels, last = sorted({row["label"] for row in winners})
+    who = f"{', '.join(labels)} and {last}" if labels else last
+    share = f"{best:.0f} %" + (f" with {min(counts)} columns" if len(counts) == 1 else "")
+    is_beaten = best <= max((row["acc_mean"] for row in rows if row["method"] == "RandomSubset"), default=-1)
+    start = "No method finds the classes better than random columns: the" if is_beaten else "The"
+    tell(console, f"{start} highest accuracy is {share}, by {who} ({', '.join(others)}).")

@@ -35,13 +35,13 @@ DATA_HELP = (
 )
 
 
-def _methods(incomplete: str) -> list[str]:
+def method_names(incomplete: str) -> list[str]:
     from ufselect._registry import all_selectors
 
     return [name for name in ("auto", *all_selectors(), "RedundancyFilter") if name.startswith(incomplete)]
 
 
-def _data(incomplete: str) -> list[str]:
+def data_names(incomplete: str) -> list[str]:
     from ufselect.datasets.catalogue import names
 
     path = Path(incomplete)
@@ -94,27 +94,24 @@ def parameter(text: str) -> tuple[str, Any]:
 Word: TypeAlias = str | None
 Words: TypeAlias = list[str] | None
 Switch: TypeAlias = bool | None
-Data = Annotated[str, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
-DataOrRecord = Annotated[Word, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
+DATA_ARGUMENT = typer.Argument(help=DATA_HELP, autocompletion=data_names, show_default=False)
+Data = Annotated[str, DATA_ARGUMENT]
 RUN = "The record of a run, the .json file that select wrote."
 Record = Annotated[Path, typer.Argument(help=RUN, show_default=False)]
 FOR = (
     "What the columns are for. reconstruct, the default: reconstruct all others. clusters: show the clusters "
     "of rows. redundancy: drop columns that repeat others."
 )
-Goal = Annotated[Literal["redundancy", "reconstruct", "clusters"] | None, Option("--for", help=FOR)]
 SCORED = (
     "What the columns are for. reconstruct, the default: reconstruct all others. clusters: show clusters."
 )
-ScoredGoal = Annotated[Literal["reconstruct", "clusters"] | None, Option("--for", help=SCORED)]
 CLUSTERS = "How many clusters there are; implies --for clusters."
-Clusters = Annotated[Any, Option("--clusters", metavar="N|auto", parser=clusters, help=CLUSTERS)]
 METHOD = "A selector by name, such as DSCOFS or LaplacianScore."
-Method = Annotated[Word, Option("--method", "-m", help=METHOD, autocompletion=_methods)]
+Method = Annotated[Word, Option("--method", "-m", help=METHOD, autocompletion=method_names)]
 METHODS = (
     "Methods to compare, separated by commas; may be repeated. By default all but ConstrainedDSCOFS and TSFS."
 )
-Methods = Annotated[Words, Option("--method", "-m", help=METHODS, autocompletion=_methods)]
+Methods = Annotated[Words, Option("--method", "-m", help=METHODS, autocompletion=method_names)]
 COUNT = (
     "How many columns to select: a number, a share such as 0.1 or 10%, or auto: until a further one adds "
     "little beyond its own variance. By default a tenth, at least 5 and at most 50, or half of a small table."
@@ -130,7 +127,6 @@ KEEP = (
 )
 Keep = Annotated[Words, Option("--keep", metavar="COLUMNS", help=KEEP)]
 EXCLUDE = "Leave these columns out; --labels keeps a column in the output."
-Exclude = Annotated[Words, Option("--exclude", metavar="COLUMNS", help=EXCLUDE)]
 LIMIT = (
     "Columns correlated above this with a selected one are skipped: 0.95 for --for redundancy, else 0.999; "
     "1 for no limit."
@@ -152,46 +148,24 @@ REGIONS = "Regions of the columns, for --param quotas=\"{'north': 2}\": a file w
 Regions = Annotated[Path | None, Option("--regions", metavar="FILE", help=REGIONS)]
 POSITIONS = "Positions of the columns, for --param min_distance=D: a file with name and coordinates."
 Positions = Annotated[Path | None, Option("--positions", metavar="FILE", help=POSITIONS)]
-IdColumn = Annotated[Word, Option("--id", metavar="COLUMN", help="Column of row ids.")]
 LABELS = (
     "Column of classes, or a covariate: copied to the output, never used for the selection; may be repeated, "
     "the classes first."
 )
-LabelColumns = Annotated[Words, Option("--labels", metavar="COLUMN", help=LABELS)]
 IMPUTE = (
     "median: fill missing values with the median of their column. drop: leave such columns out. error: stop."
 )
 Impute = Annotated[Literal["median", "drop", "error"], Option("--impute", help=IMPUTE)]
 KEPT = "keep; median for --for clusters, --method, -k auto and --normalize"
 KEEPING = f"{IMPUTE} keep: for methods that work around them, such as ReconstructionSelector and DSCOFS."
-GoalImpute = Annotated[
-    Literal["median", "drop", "keep", "error"] | None,
-    Option("--impute", help=KEEPING, show_default=KEPT),
-]
 BATCH = "Column with the batch of each row, such as plate or donor; each batch is centred on its own."
 BatchColumn = Annotated[Word, Option("--batch", metavar="COLUMN", help=BATCH)]
 WeightColumn = Annotated[Word, Option("--weights", metavar="COLUMN", help="Column of row weights.")]
 GUESS = "Recognise id and label columns by names and values."
-Guess = Annotated[bool, Option("--guess/--no-guess", help=GUESS)]
 SEPARATOR = 'Separator of a text file: one character, "tab", or "blanks" for runs of blanks.'
-Separator = Annotated[Word, Option("--separator", help=SEPARATOR)]
-Decimal = Annotated[Literal[".", ","] | None, Option("--decimal", help="Decimal mark of a text file.")]
 HEADER = "Whether a text file begins with names."
-Header = Annotated[Switch, Option("--header/--no-header", help=HEADER, show_default="detected")]
 SKIP = "How many lines above the column names to leave out, such as titles."
-SkipRows = Annotated[
-    int | None, Option("--skip-rows", metavar="N", min=0, help=SKIP, show_default="detected")
-]
 MISSING = "A further word or number that means missing, such as -999; may be repeated."
-Missing = Annotated[Words, Option("--na", metavar="TOKEN", help=MISSING)]
-Comment = Annotated[Word, Option("--comment", metavar="MARK", help="Mark that begins a comment, such as #.")]
-Transpose = Annotated[
-    bool, Option("--transpose", help="The rows of the file are the columns to select from.")
-]
-Sheet = Annotated[Word, Option("--sheet", metavar="NAME", help="Sheet of an xlsx file.")]
-Layer = Annotated[
-    Word, Option("--layer", metavar="NAME", help="Layer of an h5ad file, or genome of a 10x h5 file.")
-]
 PIXELS = "The columns are pixels of images of this size."
 ImageShape = Annotated[Any, Option("--image", metavar="ROWSxCOLUMNS", parser=image_shape, help=PIXELS)]
 SCALE = "standard: give every column mean 0 and variance 1 first. auto: do so if their units differ."
@@ -200,20 +174,12 @@ NORMALIZE = "log: for raw counts, scale rows to the same total and take logarith
 Normalize = Annotated[Literal["none", "log"], Option("--normalize", help=NORMALIZE)]
 Seed = Annotated[int, Option("--seed", min=0, help="Random seed.")]
 TABLE = "Write the reduced table: .csv, .tsv (also compressed), .parquet, .npz, .h5ad; - for standard output."
-OutputTable = Annotated[Path | None, Option("-o", "--output", help=TABLE)]
-ReportPage = Annotated[Path | None, Option("--report", help="Write a page that explains the result (.html).")]
 RECORD = "Write the record of the run here (.json); by default beside the output."
-RecordFile = Annotated[Path | None, Option("--record", help=RECORD)]
 RANKING = "Write every column with its rank and what represents it: .csv or .tsv."
-RankingFile = Annotated[Path | None, Option("--ranking", help=RANKING)]
 CLUSTER_FILE = "Write the cluster of each row, for --for clusters: .csv or .tsv."
-ClusterFile = Annotated[Path | None, Option("--labels-out", help=CLUSTER_FILE)]
 ADD_CLUSTERS = "Add the cluster of each row to the reduced table, for --for clusters."
-AddClusters = Annotated[bool, Option("--add-clusters", help=ADD_CLUSTERS)]
 NAMES = "Write the names of the selected columns here, one per line."
-NamesFile = Annotated[Path | None, Option("--names", help=NAMES)]
 MAP = "Write, beside the record, the map that ufselect reconstruct needs."
-SaveMap = Annotated[bool, Option("--save-map", help=MAP)]
 TEXT = "Leave text columns other than ids and labels out of the output."
 DropText = Annotated[bool, Option("--drop-text", help=TEXT)]
 STREAM = "Read a csv or parquet table in blocks instead of whole."
@@ -232,18 +198,28 @@ Debug = Annotated[bool, Option("--debug", help="Show the traceback of an error."
 class Reading:
     """How to read a table: the options of all commands."""
 
-    id_column: IdColumn = None
-    label_columns: LabelColumns = None
-    separator: Separator = None
-    decimal: Decimal = None
-    header: Header = None
-    skip_rows: SkipRows = None
-    guess: Guess = True
-    missing: Missing = None
-    comment: Comment = None
-    transpose: Transpose = False
-    sheet: Sheet = None
-    layer: Layer = None
+    id_column: Annotated[Word, Option("--id", metavar="COLUMN", help="Column of row ids.")] = None
+    label_columns: Annotated[Words, Option("--labels", metavar="COLUMN", help=LABELS)] = None
+    separator: Annotated[Word, Option("--separator", help=SEPARATOR)] = None
+    decimal: Annotated[Literal[".", ","] | None, Option("--decimal", help="Decimal mark of a text file.")] = (
+        None
+    )
+    header: Annotated[Switch, Option("--header/--no-header", help=HEADER, show_default="detected")] = None
+    skip_rows: Annotated[
+        int | None, Option("--skip-rows", metavar="N", min=0, help=SKIP, show_default="detected")
+    ] = None
+    guess: Annotated[bool, Option("--guess/--no-guess", help=GUESS)] = True
+    missing: Annotated[Words, Option("--na", metavar="TOKEN", help=MISSING)] = None
+    comment: Annotated[
+        Word, Option("--comment", metavar="MARK", help="Mark that begins a comment, such as #.")
+    ] = None
+    transpose: Annotated[
+        bool, Option("--transpose", help="The rows of the file are the columns to select from.")
+    ] = False
+    sheet: Annotated[Word, Option("--sheet", metavar="NAME", help="Sheet of an xlsx file.")] = None
+    layer: Annotated[
+        Word, Option("--layer", metavar="NAME", help="Layer of an h5ad file, or genome of a 10x h5 file.")
+    ] = None
 
     def options(self, **others: Any) -> ReadOptions:
         """Return these and other options as the reader takes them."""
@@ -262,12 +238,14 @@ class Reading:
 class Purpose:
     """What the columns are for, and on which scale they are compared."""
 
-    goal: Goal = None
-    clusters: Clusters = None
-    exclude: Exclude = None
+    goal: Annotated[Literal["redundancy", "reconstruct", "clusters"] | None, Option("--for", help=FOR)] = None
+    clusters: Annotated[Any, Option("--clusters", metavar="N|auto", parser=clusters, help=CLUSTERS)] = None
+    exclude: Annotated[Words, Option("--exclude", metavar="COLUMNS", help=EXCLUDE)] = None
     scale: Scale = "auto"
     normalize: Normalize = "none"
-    impute: GoalImpute = None
+    impute: Annotated[
+        Literal["median", "drop", "keep", "error"] | None, Option("--impute", help=KEEPING, show_default=KEPT)
+    ] = None
     seed: Seed = 0
 
     def imputing(self, is_other: bool = False) -> str:
@@ -319,21 +297,23 @@ class Purpose:
 class ScoredPurpose(Purpose):
     """What given columns are for."""
 
-    goal: ScoredGoal = None
+    goal: Annotated[Literal["reconstruct", "clusters"] | None, Option("--for", help=SCORED)] = None
 
 
 @dataclass(frozen=True)
 class Outputs:
     """The files that ``select`` writes."""
 
-    output_table: OutputTable = None
-    report: ReportPage = None
-    record: RecordFile = None
-    ranking: RankingFile = None
-    names: NamesFile = None
-    labels_out: ClusterFile = None
-    add_clusters: AddClusters = False
-    save_map: SaveMap = False
+    output_table: Annotated[Path | None, Option("-o", "--output", help=TABLE)] = None
+    report: Annotated[
+        Path | None, Option("--report", help="Write a page that explains the result (.html).")
+    ] = None
+    record: Annotated[Path | None, Option("--record", help=RECORD)] = None
+    ranking: Annotated[Path | None, Option("--ranking", help=RANKING)] = None
+    names: Annotated[Path | None, Option("--names", help=NAMES)] = None
+    labels_out: Annotated[Path | None, Option("--labels-out", help=CLUSTER_FILE)] = None
+    add_clusters: Annotated[bool, Option("--add-clusters", help=ADD_CLUSTERS)] = False
+    save_map: Annotated[bool, Option("--save-map", help=MAP)] = False
     drop_text: DropText = False
     force: Force = False
 

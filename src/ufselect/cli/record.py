@@ -32,7 +32,7 @@ from ufselect.io.write import ranked_rows, write_columns, write_text
 from ufselect.pipeline import Request, Run, row_metadata
 from ufselect.reconstruct.kernel import ColumnMap
 from ufselect.reconstruct.reconstructor import Reconstructor
-from ufselect.report.explanation import relative_scores
+from ufselect.report.explanation import entries, relative_scores
 
 RECORD_FORMAT = 1
 # The dimensions of each array: d columns, r of them selected, l landmark rows. If the map is linear, the last
@@ -69,16 +69,14 @@ def record_of(
             "label_column": table.label_name,
             "batch_column": options.batch_column,
             "weight_column": options.weight_column,
-            "image_shape": list(table.image_shape) if table.image_shape is not None else None,
+            "image_shape": table.image_shape,
             "left_out": [asdict(column) for column in table.left_out],
         },
         "reading": asdict(options),
         "request": {**asdict(run.request), "parameters": dict(run.request.parameters)},
         "scaling": {"used": "standard" if scaler.is_scaled_ else "none", "reason": scaler.reason_},
         "method": type(run.method).__name__,
-        "parameters": {
-            name: plain_value(value) for name, value in run.method.get_params().items() if name != "verbose"
-        },
+        "parameters": {name: each for name, each in run.method.get_params().items() if name != "verbose"},
         "assessment": None,
         "versions": {
             "python": platform.python_version(),
@@ -86,18 +84,18 @@ def record_of(
             **{name: version(name) for name in ("ufselect", "numpy", "scipy", "scikit-learn", "pandas")},
         },
         "result": {
-            "n_selected": int(run.selected.size),
-            "converged": plain_value(getattr(run.method, "converged_", None)),
-            "n_iter": plain_value(getattr(run.method, "n_iter_", None)),
+            "n_selected": run.selected.size,
+            "converged": getattr(run.method, "converged_", None),
+            "n_iter": getattr(run.method, "n_iter_", None),
             "fit_seconds": round(run.seconds, 4),
             "features": [
                 {
                     "rank": place + 1,
                     "name": table.feature_names[j],
-                    "index": int(j),
-                    "score": float(scores[j]),
-                    "mean": float(scaler.mean_[j]),
-                    "deviation": float(scaler.scale_[j]),
+                    "index": j,
+                    "score": scores[j],
+                    "mean": scaler.mean_[j],
+                    "deviation": scaler.scale_[j],
                     "represents": [
                         {"name": table.feature_names[i], "correlation": round(float(e.closest_r[i]), 4)}
                         for i in e.represents(place)
@@ -109,22 +107,22 @@ def record_of(
     }
     if run.assessment is not None:
         kept = ("verdict", "beaten", "effect", "table", "stability", "n_clusters", "caveats", "notes")
-        record["assessment"] = {name: plain_value(getattr(run.assessment, name)) for name in kept}
+        record["assessment"] = {name: getattr(run.assessment, name) for name in kept}
     missing = getattr(selector, "missing_", None)
     if missing is not None:
         record["missing"] = asdict(missing)
     if e.counts is not None:
         record["count"] = dict(zip(("chosen", "why"), e.enough, strict=True))
         curve = ("n_features", "score", "random", "components")
-        record["count"]["curve"] = {name: plain_value(e.counts[name]) for name in curve}
+        record["count"]["curve"] = {name: e.counts[name] for name in curve}
     for feature, (other, cost) in zip(record["result"]["features"], e.substitutes, strict=False):
         name = table.feature_names[other] if other >= 0 else None
         feature["substitute"] = {"name": name, "cost": round(cost, 4)}
     if hasattr(selector, "report_"):
-        record["candidates"] = plain_value(e.candidates)
+        record["candidates"] = entries(selector.report_)
     if run.request.goal == "clusters":
-        record["clusters"] = plain_value(e.clusters)
-    return record
+        record["clusters"] = e.clusters
+    return plain_value(record)
 
 
 def plain_value(value: Any) -> Any:

@@ -34,7 +34,7 @@ MOST_ROWS = 30  # of a table on a terminal; files have all
 
 def select(
     *,
-    data: opt.DataOrRecord = None,
+    data: Annotated[str | None, opt.DATA_ARGUMENT] = None,
     k: opt.Count = None,
     purpose: opt.Purpose,
     keep: opt.Keep = None,
@@ -146,7 +146,6 @@ def select(
 
 def show(run: Run, record: Mapping[str, Any], details: bool, console: Console) -> None:
     """Print the selected columns, how good they are, what was assumed, and what was written."""
-
     doubt(run.table.doubts)
     shape = run.table.image_shape
     if shape is not None and shape[1] <= 40:  # of two characters on a terminal of 80
@@ -216,7 +215,6 @@ def column_table(run: Run) -> Any:
 
 def show_details(run: Run, record: Mapping[str, Any], console: Console) -> None:
     """Print the method, its scores, substitutes, figures on held-out rows, and the curve of counts."""
-
     changed = [
         f"{name}={value}"
         for name, value in run.method.get_params().items()

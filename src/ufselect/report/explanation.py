@@ -75,20 +75,12 @@ class Explanation:
         Their clusters, if the selector found any.
     clusters : list of dict
         For each cluster its ``size`` and the columns that distinguish it from the rest.
-    candidates : list of dict
-        The candidates that the selector compared, if any.
-    loadings : ndarray of shape (n_selected, n_components) or None
-        Loadings of the selected columns.
-    history : ndarray or None
-        Objective over the iterations.
     counts : dict or None
         The share of the variance explained against the number of columns, as ``count_curve_`` of
         :class:`~ufselect.ReconstructionSelector`.
     substitutes : list of tuple
         For each selected column, best first, the column that could best be measured instead, −1 if none is
         needed, and the share of the variance that would no longer be explained. Empty if that is unknown.
-    converged : bool or None
-        Whether the method met its stopping rule.
     image_shape, image_order
         For images, as given to :func:`explain`.
 
@@ -116,12 +108,8 @@ class Explanation:
     rows: NDArray
     row_clusters: NDArray | None
     clusters: list[dict[str, Any]]
-    candidates: list[dict[str, Any]]
-    loadings: NDArray | None
-    history: NDArray | None
     counts: dict[str, NDArray] | None
     substitutes: list[tuple[int, float]]
-    converged: bool | None
     image_shape: tuple[int, int] | None
     image_order: str
 
@@ -294,8 +282,9 @@ def explain(
     goal = "redundancy" if isinstance(selector, RedundancyFilter) else getattr(selector, "goal", None)
     if assessment is True:
         assessment = getattr(selector, "assessment_", None) or _assessed(selector, X, goal, random_state)
+    judged = None if isinstance(assessment, bool) else assessment
     if goal is None:
-        goal = assessment.goal if isinstance(assessment, Assessment) else "reconstruct"
+        goal = "reconstruct" if judged is None else judged.goal
     ranked = selected.columns
     seen = ColumnTable(n_features, getattr(selector, "feature_names_in_", None))
     out = seen.indices("exclude", getattr(selector, "exclude", None))
@@ -316,22 +305,15 @@ def explain(
     shown = np.linspace(0, len(sample) - 1, min(1000, len(sample))).astype(int)
     left, sizes, _ = randomized_svd(sample[shown], min(2, *sample[shown].shape), random_state=random_state)
     clusters = getattr(selector, "labels_", None)
-    is_clear = not (isinstance(assessment, Assessment) and assessment.has_no_clusters)
+    is_clear = judged is None or not judged.has_no_clusters
     is_known = clusters is not None and is_clear and np.size(clusters) == data.shape[0]
     clusters = np.asarray(clusters) if is_known else None
     by_place = not hasattr(selector, "feature_names_in_")  # else the selector names its columns
-    components = getattr(selector, "components_", None)
     fitted = getattr(selector, "best_estimator_", selector)
-    history = getattr(fitted, "objective_history_", None)
     counts, others = getattr(selector, "count_curve_", None), []
     values: Any = data.data if hasattr(data, "tocsr") else data
-    is_whole = not has_missing(values)
-    if (
-        goal == "reconstruct"
-        and isinstance(assessment, Assessment)
-        and is_whole
-        and data.shape[0] >= LEAST_ROWS
-    ):
+    is_held_out = judged is not None and data.shape[0] >= LEAST_ROWS and not has_missing(values)
+    if goal == "reconstruct" and is_held_out:
         part = np.sort(np.random.default_rng(random_state).permutation(data.shape[0])[:MOST_ROWS])
         if counts is None and getattr(fitted, "chooses_count", False) and not fitted._is_ruled:
             again = clone(fitted).set_params(n_features_to_select="auto")
@@ -355,7 +337,7 @@ def explain(
         closest_r=closest_r,
         among=among,
         explained=explained_by(sample, ranked),
-        assessment=assessment if isinstance(assessment, Assessment) else None,
+        assessment=judged,
         outlying=outlying,
         rows=np.pad(left * sizes, ((0, 0), (0, 2 - sizes.size))),
         row_clusters=None if clusters is None else clusters[rows[shown]],
@@ -370,12 +352,8 @@ def explain(
             }
             for place, each in enumerate(entries(getattr(selector, "clusters_", {}) if is_clear else {}))
         ],
-        candidates=entries(getattr(selector, "report_", {})),
-        loadings=None if components is None else np.asarray(components)[:, ranked].T,
-        history=None if history is None else np.asarray(history),
         counts=counts,
         substitutes=others,
-        converged=getattr(fitted, "converged_", None),
         image_shape=image_shape,
         image_order=image_order,
     )

@@ -13,8 +13,6 @@ import numpy as np
 
 from ufselect._utils.imports import import_extra
 from ufselect.plotting import (
-    ConvergenceDisplay,
-    LoadingsDisplay,
     PixelsDisplay,
     ReconstructionDisplay,
     ScoresDisplay,
@@ -59,11 +57,6 @@ def report_html(
     """
     e = explanation
     told = {} if record is None else record
-    steps = "" if e.history is None else f"{e.history.size - 1} iterations"
-    met = f"The objective over {steps}; the stopping rule was met."
-    stopped = (
-        f"The method stopped after {steps} before its stopping rule was met; raise max_iter or loosen tol."
-    )
     shown = {
         name: f"array of shape {value.shape}" if isinstance(value, np.ndarray) else str(value)
         for name, value in e.parameters.items()
@@ -87,8 +80,6 @@ def report_html(
         clusters=e.clusters,
         charts=_charts(e),
         flattens="" if e.counts is None else e.enough[1],
-        convergence="" if e.history is None else stopped if e.converged is False else met,
-        candidates=[row for row in e.candidates if row["verdict"] != "for comparison"],
         assumed=told.get("assumed", ()),
         settings=settings,
         created=told.get("created"),
@@ -309,9 +300,7 @@ def _pictures(e: Explanation) -> list[tuple[str, str]]:
 def _charts(e: Explanation) -> dict[str, str | None]:
     """Return the other charts as SVG; None for those that do not apply."""
     names = [e.feature_names[j] for j in e.ranked[:MOST_CELLS]]
-    charts: dict[str, str | None] = dict.fromkeys(
-        ["assessed", "counts", "scores", "among", "loadings", "convergence"]
-    )
+    charts: dict[str, str | None] = dict.fromkeys(["assessed", "counts", "scores", "among"])
 
     def keep(name: str, ax: Any, title: str) -> None:
         charts[name] = figure_svg(ax.figure, name, title)
@@ -344,11 +333,4 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         heat_map(ax, e.among[: len(names), : len(names)], names, "correlation")
         ax.set_xticks(np.arange(len(names)), [plain(name, 17) for name in names], rotation=60, ha="right")
         keep("among", ax, f"Correlations among {len(names)} selected columns")
-    if e.loadings is not None:
-        shown = e.loadings[:MOST_CELLS, :MOST_CELLS]
-        loadings = LoadingsDisplay(shown, names).plot(ax=_axes(6, 1.4 + 0.19 * len(shown)))
-        keep("loadings", loadings.ax_, f"Loadings of {len(shown)} columns on {shown.shape[1]} components")
-    if e.history is not None and e.history.size > 1:
-        convergence = ConvergenceDisplay(e.history, e.converged is not False).plot(ax=_axes(6, 3))
-        keep("convergence", convergence.ax_, f"Objective over {e.history.size - 1} iterations")
     return charts
