@@ -261,12 +261,12 @@ def apart(
     units: Units,
     limit: float,
     correlations_with: Callable[[NDArray], NDArray],
-) -> Iterator[tuple[int, NDArray]]:
+) -> Iterator[tuple[int, NDArray, NDArray]]:
     """Yield units in order, skipping those that repeat others, and their columns' correlations with all.
 
-    A unit is skipped if each of its columns is correlated above the limit with a column of a unit yielded
-    before it; kept units are never skipped. Correlations are computed for 64 units at once, so that some
-    are not used.
+    The third value is the mask of the columns that are correlated with one of the unit above the limit. A
+    unit is skipped if each of its columns is so correlated with a column of a unit yielded before it; kept
+    units are never skipped. Correlations are computed for 64 units at once, so that some are not used.
     """
     is_near = np.zeros(units.codes.size, dtype=bool)  # to a column yielded before
     while order.size:
@@ -275,12 +275,15 @@ def apart(
             return
         block, order = order[places], order[places[-1] + 1 :]
         columns = np.flatnonzero(np.isin(units.codes, block))
-        near = correlations_with(columns)
-        for unit in block:
-            if is_kept[unit] or not np.all(is_near[units.members(int(unit))]):
-                correlated = near[:, units.codes[columns] == unit]
-                is_near |= np.any(np.abs(correlated) > limit, axis=1)
-                yield int(unit), correlated
+        near = correlations_with(columns).T
+        exceeds = np.abs(near) > limit
+        for unit in block.tolist():
+            members = units.members(unit)
+            if is_kept[unit] or not is_near[members].all():
+                own = np.searchsorted(columns, members)
+                repeats = exceeds[own].any(axis=0)
+                is_near |= repeats
+                yield unit, near[own].T, repeats
 
 
 def least_redundant(order: NDArray, request: SelectionRequest, gram: GramOperator) -> NDArray:
@@ -295,8 +298,8 @@ def least_redundant(order: NDArray, request: SelectionRequest, gram: GramOperato
     selected: list[int] = []
     while True:
         is_near = np.zeros(units.codes.size, dtype=bool)
-        for unit, own in apart(order, is_kept, units, limit, partial(correlations, gram)):
-            is_near |= np.any(np.abs(own) > limit, axis=1)
+        for unit, _, repeats in apart(order, is_kept, units, limit, partial(correlations, gram)):
+            is_near |= repeats
             selected.append(unit)
             if len(selected) == request.n_selected:
                 break

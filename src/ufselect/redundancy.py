@@ -172,7 +172,7 @@ class RedundancyFilter(GramSelector):
         selected, closest = np.zeros(order.size, dtype=bool), np.zeros(order.size, dtype=np.intp)
         limit = min(self.max_correlation, 1 - 1e-15)  # of exact repeats it is 1
         strongest = np.zeros(order.size)  # correlation with the closest of the other selected columns
-        for column, correlated in apart(order, is_kept, request.units, limit, correlations_with):
+        for column, correlated, _ in apart(order, is_kept, request.units, limit, correlations_with):
             selected[column] = True
             correlated[column] = 0.0
             closer = np.abs(correlated[:, 0]) > np.abs(strongest)

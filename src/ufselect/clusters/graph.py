@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,11 @@ from ufselect.graphs.score_graph import end_clearly, smooth_vectors
 from ufselect.graphs.scores import Rows, clear_powers, mean_graph, score_ladder
 
 
-def kmeans_seeds(seed: int, n_runs: int) -> list[int]:
+@lru_cache(maxsize=16)
+def kmeans_seeds(seed: int, n_runs: int) -> tuple[int, ...]:
     """Return one seed per K-means run."""
-    return np.random.RandomState(seed % 2**32).randint(np.iinfo(np.int32).max, size=n_runs).tolist()
+    drawn = np.random.RandomState(seed % 2**32).randint(np.iinfo(np.int32).max, size=n_runs)
+    return tuple(drawn.tolist())
 
 
 @dataclass(frozen=True)

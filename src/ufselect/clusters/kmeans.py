@@ -7,6 +7,7 @@ the centres of all runs are one matrix product, and the new centres of all runs 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -78,7 +79,7 @@ def starting_samples(points: NDArray, n_clusters: int, seeds: Sequence[int], see
     if seeding == "random":
         return np.array([rng.choice(len(points), n_clusters, replace=False) for rng in _seeded(seeds)])
     n_trials = 1 if seeding == "k-means++" else 2 + int(np.log(n_clusters))
-    uniform = np.array([rng.random_sample(1 + (n_clusters - 1) * n_trials) for rng in _seeded(seeds)])
+    uniform = _uniform(tuple(seeds), 1 + (n_clusters - 1) * n_trials)
     return _plus_plus(points, n_clusters, uniform[:, 0], uniform[:, 1:].reshape(len(seeds), -1, n_trials))
 
 
@@ -88,6 +89,11 @@ def _seeded(seeds: Sequence[int]) -> Iterator[np.random.RandomState]:
     for seed in seeds:
         rng.seed(seed)
         yield rng
+
+
+@lru_cache(maxsize=16)  # a generator takes as long as a short run, and many runs have the same seeds
+def _uniform(seeds: tuple[int, ...], count: int) -> NDArray:
+    return np.array([rng.random_sample(count) for rng in _seeded(seeds)])
 
 
 def _plus_plus(points: NDArray, n_clusters: int, first: NDArray, trials: NDArray) -> NDArray:
