@@ -40,7 +40,7 @@ with dask.config.set(scheduler="synchronous"):
 print(selector.reduction_)
 
 # %%
-# Time grows with the number of rows, memory hardly grows.
+# Time grows with the number of rows, memory only slightly.
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3.6), layout="constrained")
 left.plot(rows, seconds, marker="o", label="fit")
 left.set(xlabel="rows", ylabel="CPU seconds")

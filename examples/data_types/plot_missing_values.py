@@ -45,7 +45,7 @@ for place, share in enumerate(shares):
 print(selector.fit(incomplete).missing_)
 
 # %%
-# With NaN given to the selector, the selection hardly changes. Imputing the median lowers variances and
+# With NaN given to the selector, the selection changes little. Imputing the median lowers variances and
 # correlations of the columns with missing values, so that others are selected. Bars are standard deviations
 # over five patterns of failures.
 figure, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
