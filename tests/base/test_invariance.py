@@ -22,13 +22,14 @@ NEEDS_ROWS_IN_ORDER = ("AutoSelector",)
 
 
 def table(seed, kind):
-    """Return numbers that single precision holds: many rows, many columns, as many, clusters, or zeros."""
+    """Return numbers that single precision holds: many rows or columns, as many, clusters, zeros, ties."""
     rng = np.random.default_rng(seed)
     n, d = {"wide": (18, 36), "square": (24, 24), "blobs": (45, 12)}.get(kind, (48, 12))
     X = rng.standard_normal((n, 3)) @ rng.standard_normal((3, d)) + 0.3 * rng.standard_normal((n, d))
     if kind == "blobs":
         X = np.repeat(4 * rng.standard_normal((3, d)), n // 3, axis=0) + rng.standard_normal((n, d))
     X = np.where(rng.random((n, d)) < 0.4, X, 0) if kind == "thin" else X
+    X = rng.integers(0, 6, (n, d)) if kind == "integers" else X
     return X.astype(np.float32).astype(float)
 
 
@@ -61,7 +62,7 @@ def selected(selector, X):
 @settings(max_examples=6)
 @given(
     seed=st.integers(0, 10**6),
-    kind=st.sampled_from(["tall", "wide", "square", "blobs", "thin"]),
+    kind=st.sampled_from(["tall", "wide", "square", "blobs", "thin", "integers"]),
     container=st.sampled_from([*CONTAINERS, "float32"]),
     unit=st.sampled_from([1.0, 1e-5, 1e5, 2.0**-1000, 1e-150, 1e150, 1e300]),
     moved=st.sets(st.sampled_from(["rows", "shift", "signs"])),
@@ -87,7 +88,7 @@ def test_order_unit_shift_signs_and_container_change_nothing(name, seed, kind, c
 
 
 @pytest.mark.parametrize("name", [name for name in RUNNABLE if name not in NEEDS_ROWS_IN_ORDER])
-@pytest.mark.parametrize("kind", ["wide", "square", "blobs", "thin"])
+@pytest.mark.parametrize("kind", ["wide", "square", "blobs", "thin", "integers"])
 def test_the_order_of_rows_changes_nothing(name, kind):
     parameters = {"n_features_to_select": 4} if name != "RedundancyFilter" else {}
     X = table(1, kind)

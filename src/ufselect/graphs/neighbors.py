@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from ufselect._utils.validation import warn_user
-from ufselect.gram.rows import power_of_two_near, row_blocks
+from ufselect.gram.rows import order_of_rows, power_of_two_near, row_blocks
 
 
 def nearest_neighbors(
@@ -18,7 +18,8 @@ def nearest_neighbors(
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Return the Euclidean nearest neighbours of each sample among the others.
 
-    A sample is never its own neighbour, but a duplicate of it may be. Equal distances are ordered by index.
+    A sample is never its own neighbour, but a duplicate of it may be. Samples at equal distances, up to
+    twelve digits, are ordered by their values, so that neither the order of the rows nor the unit matters.
 
     Fast products propose candidates; their distances are then computed from differences, so that large
     means cost no digits. If rounding or ties make it uncertain that the candidates of a sample are enough,
@@ -33,20 +34,22 @@ def nearest_neighbors(
     power_of_two_near((high - low) * float(np.sqrt(X.shape[1])))  # raises if distances would overflow
     scale = power_of_two_near(max(high - low, -low, high))
     scaled = X.astype(np.float64) * (1 / scale)
+    ranks = np.argsort(order_of_rows(scaled))
     if sparse.issparse(scaled):
-        indices, squared = _compare_with_all(scaled, scaled, np.arange(n_samples), n_neighbors, block_bytes)
+        every = np.arange(n_samples)
+        indices, squared = _compare_with_all(scaled, scaled, every, n_neighbors, ranks, block_bytes)
         return indices, np.sqrt(squared) * scale
     centred = scaled - scaled.mean(axis=0)
     # Six more than k, to resolve ties and rounding at the k-th distance exactly.
     n_candidates = min(n_samples, n_neighbors + 7)
     approximate, candidates = NearestNeighbors(n_neighbors=n_candidates).fit(centred).kneighbors(centred)
     samples = np.repeat(np.arange(n_samples), n_candidates)
-    indices, squared = _k_smallest(scaled, samples, candidates.ravel(), n_neighbors, block_bytes)
+    indices, squared = _k_smallest(scaled, samples, candidates.ravel(), n_neighbors, ranks, block_bytes)
     if n_candidates < n_samples:
         beyond = approximate[:, -1] ** 2 - _rounding(centred)
         doubtful = np.flatnonzero(beyond <= squared[:, -1])
         if doubtful.size:
-            exact = _compare_with_all(scaled, centred, doubtful, n_neighbors, block_bytes)
+            exact = _compare_with_all(scaled, centred, doubtful, n_neighbors, ranks, block_bytes)
             indices[doubtful], squared[doubtful] = exact
     return indices, np.sqrt(squared) * scale
 
@@ -99,7 +102,7 @@ def usable_neighbors(n_neighbors: int, available: int) -> int:
 
 
 def _compare_with_all(
-    X: Any, shifted: Any, samples: NDArray, k: int, block_bytes: int
+    X: Any, shifted: Any, samples: NDArray, k: int, ranks: NDArray, block_bytes: int
 ) -> tuple[NDArray[np.intp], NDArray]:
     """Return the neighbours and squared distances of some samples, compared with all others in blocks.
 
@@ -118,12 +121,12 @@ def _compare_with_all(
         estimate[np.arange(block.size), block] = np.inf
         threshold = np.partition(estimate, k - 1, axis=1)[:, k - 1 : k] + slack
         local, columns = np.nonzero(estimate <= threshold)
-        indices[rows], squared[rows] = _k_smallest(X, block[local], columns, k, block_bytes)
+        indices[rows], squared[rows] = _k_smallest(X, block[local], columns, k, ranks, block_bytes)
     return indices, squared
 
 
 def _k_smallest(
-    X: Any, rows: NDArray, columns: NDArray, k: int, block_bytes: int
+    X: Any, rows: NDArray, columns: NDArray, k: int, ranks: NDArray, block_bytes: int
 ) -> tuple[NDArray[np.intp], NDArray]:
     """Return the k nearest of each row's candidates, which are adjacent pairs, without the row itself."""
     others = rows != columns
@@ -133,7 +136,8 @@ def _k_smallest(
     for pairs in row_blocks(rows.size, 16 * per_pair, block_bytes, min_rows=1):
         squared[pairs] = _squared_norms(X[rows[pairs]] - X[columns[pairs]])
     group = np.cumsum(np.diff(rows, prepend=rows[0]) != 0)
-    order = np.lexsort((columns, squared, group))
+    digits, exponents = np.frexp(squared)
+    order = np.lexsort((ranks[columns], np.ldexp(np.round(digits, 12), exponents), group))
     first = np.flatnonzero(np.diff(group, prepend=-1))
     best = order[first[:, None] + np.arange(k)]
     return columns[best].astype(np.intp), squared[best]
@@ -146,6 +150,6 @@ def _squared_norms(X: Any) -> NDArray:
 
 
 def _rounding(X: Any) -> float:
-    """Return a bound on the rounding error of squared distances computed from products."""
+    """Return a bound on the error of squared distances from products, and on what counts as equal."""
     terms = X.shape[1] + 8
-    return float(8 * terms * np.finfo(np.float64).eps * _squared_norms(X).max())
+    return float((8 * terms * np.finfo(np.float64).eps + 1e-11) * _squared_norms(X).max())

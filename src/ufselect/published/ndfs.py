@@ -124,7 +124,8 @@ class LabelSelector(UnsupervisedSelector):
         size = np.sqrt(np.einsum("ij,ij->i", data, data).mean())
         if not size > 0:
             raise ConstantDataError
-        data /= size  # rows of mean squared norm 1, the unit of the penalties
+        # Rows of mean squared norm 1, the unit of the penalties; K-means magnifies the last digits.
+        data = np.round(data / size, 12)
         seed = int(generator(self.random_state).integers(2**31))
         order, clusters = order_of_rows(data), np.empty(len(data), dtype=np.intp)
         clusters[order] = KMeans(n_clusters, n_init=10, random_state=seed).fit_predict(data[order])
