@@ -14,8 +14,10 @@ from ufselect import LaplacianScore
 
 
 def brute_force(X, k, t="auto", batch=None):
-    """Return the scores from differences of all pairs; ties go by index, weights are relative."""
-    n = len(X)
+    """Return the scores from differences of all pairs; ties go by values, weights are relative."""
+    n, deviations = len(X), np.abs(X - X.mean(axis=0))
+    keys = [np.sum(deviations**power, axis=1) for power in (4, 3, 2)]
+    ranks = np.argsort(np.lexsort([np.round(key / max(key.max(), 1e-300), 9) for key in keys]))
     distances = np.sqrt(np.square(X[:, None] - X[None]).sum(axis=2))
     batches = [np.arange(n)] if batch is None else [np.flatnonzero(batch == b) for b in np.unique(batch)]
     share = -(-k // len(batches))
@@ -23,7 +25,7 @@ def brute_force(X, k, t="auto", batch=None):
         [
             j
             for rows in batches
-            for j in [j for j in rows[np.argsort(distances[i, rows], kind="stable")] if j != i][
+            for j in [j for j in rows[np.lexsort((ranks[rows], np.round(distances[i, rows], 9)))] if j != i][
                 : min(share, rows.size - 1)
             ]
         ]
