@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import normalized_mutual_info_score
 
 from ufselect import DSCOFS, AutoSelector, GraphClustering, PCALeverage, ReconstructionSelector
-from ufselect.metrics import clustering_accuracy, evaluate_selection, neighbours_kept, normalized_mutual_info
+from ufselect.metrics import clustering_accuracy, evaluate_selection, neighbours_kept
 from ufselect.reconstruct.known_share import KnownShare
 
 from .shared import Columns, Table, random_columns, split
@@ -70,10 +71,13 @@ class Blood:
             GraphClustering(n_types, random_state=seed).fit_predict(self.X[:, genes])
             for seed in range(N_SEEDS)
         ]
+        information = [
+            normalized_mutual_info_score(self.types, labels, average_method="geometric") for labels in graph
+        ]
         return [
             *self.kmeans(genes),
             100 * float(np.mean([clustering_accuracy(self.types, labels) for labels in graph])),
-            100 * float(np.mean([normalized_mutual_info(self.types, labels) for labels in graph])),
+            100 * float(np.mean(information)),
             100 * neighbours_kept(self.X, genes),
         ]
 

@@ -75,14 +75,10 @@ class AutoSelector(UnsupervisedSelector):
         Those of ``best_estimator_``.
     best_estimator_ : estimator
         The fitted selector.
-    best_params_ : dict
-        Its parameters.
     assessment_ : Assessment
         Comparison with random columns on held-out rows; ``assessment_.message`` says it in words.
     verdict_ : {"yes", "no", "unclear"}
         Whether the selection beats equally many random columns on held-out rows.
-    better_than_random_ : bool
-        Whether the verdict is "yes".
     stability_ : float or None
         Agreement of the selections from different rows: 1 for the same columns, 0 for chance.
     report_ : dict of ndarray
@@ -142,10 +138,8 @@ class AutoSelector(UnsupervisedSelector):
     }
 
     best_estimator_: Any = field(init=False)
-    best_params_: dict[str, Any] = field(init=False)
     assessment_: Assessment = field(init=False)
     verdict_: str = field(init=False)
-    better_than_random_: bool = field(init=False)
     stability_: float | None = field(init=False)
     report_: dict[str, NDArray] = field(init=False)
     optional_attributes = (
@@ -251,10 +245,8 @@ class AutoSelector(UnsupervisedSelector):
         return scores, {
             **attributes,
             "best_estimator_": best,
-            "best_params_": best.get_params(),
             "assessment_": assessment,
             "verdict_": assessment.verdict,
-            "better_than_random_": assessment.verdict == "yes",
             "stability_": assessment.stability,
             "report_": _report(tried),
         }
@@ -334,7 +326,7 @@ def describe_clusters(
     """
     rows, sizes = reference.rows, np.bincount(reference.labels)
     means = rows.cluster_means(reference.labels)[:, selected]
-    within = reference.scatters[1][selected] / rows.shape[0]
+    within = np.maximum(rows.squares()[selected] - sizes @ np.square(means), 0) / rows.shape[0]
     others = -means * (sizes / np.maximum(rows.shape[0] - sizes, 1))[:, None]
     floor = np.finfo(float).eps * max(float(within.max()), np.finfo(float).tiny)
     distances = (means - others) / np.sqrt(np.maximum(within, floor))

@@ -4,7 +4,6 @@ from ufselect.assessment.clustering import (
     SelectionScore,
     clustering_accuracy,
     evaluate_selection,
-    normalized_mutual_info,
 )
 from ufselect.assessment.label_free import neighbours_kept, variance_reconstructed
 from ufselect.assessment.stability import feature_similarity_rate, selection_stability
@@ -15,7 +14,6 @@ __all__ = [
     "evaluate_selection",
     "feature_similarity_rate",
     "neighbours_kept",
-    "normalized_mutual_info",
     "selection_stability",
     "variance_reconstructed",
 ]

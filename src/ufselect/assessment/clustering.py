@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
-from scipy.special import entr
+from sklearn.metrics import normalized_mutual_info_score
 from sklearn.utils import check_random_state
 
 from ufselect._utils.threads import one_blas_thread
@@ -33,7 +33,7 @@ def clustering_accuracy(y_true: Any, y_pred: Any) -> float:
 
     See Also
     --------
-    normalized_mutual_info : Agreement without a matching, for unequal numbers of clusters and classes.
+    sklearn.metrics.normalized_mutual_info_score : Agreement without a matching.
     evaluate_selection : Both measures for K-means on selected features.
 
     Notes
@@ -54,46 +54,13 @@ def clustering_accuracy(y_true: Any, y_pred: Any) -> float:
     >>> clustering_accuracy(["cat", "cat", "dog", "dog"], [1, 1, 0, 1])
     0.75
     """
-    return float(accuracies(contingency(y_true, y_pred))[0])
-
-
-def normalized_mutual_info(y_true: Any, y_pred: Any) -> float:
-    r"""Compute the mutual information of two clusterings divided by the geometric mean of their entropies.
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        Classes and clusters; labels of any type, each array of one type.
-
-    Returns
-    -------
-    float
-        A value in [0, 1], 1 for equal clusterings.
-
-    See Also
-    --------
-    clustering_accuracy : Share of samples under the best matching of clusters to classes.
-    evaluate_selection : Both measures for K-means on selected features.
-
-    Notes
-    -----
-    .. math:: \mathrm{NMI}(U, V) = \frac{I(U; V)}{\sqrt{H(U)\,H(V)}}
-
-    This is the normalisation of [1]_. Two clusterings of one cluster each have NMI 1; if only one of them has
-    a single cluster, NMI is 0.
-
-    References
-    ----------
-    .. [1] A. Strehl and J. Ghosh (2002), "Cluster ensembles: a knowledge reuse framework for combining
-       multiple partitions", Journal of Machine Learning Research 3.
-
-    Examples
-    --------
-    >>> from ufselect.metrics import normalized_mutual_info
-    >>> normalized_mutual_info([0, 0, 1, 1], ["b", "b", "a", "a"])
-    1.0
-    """
-    return float(mutual_infos(contingency(y_true, y_pred))[0])
+    classes, n_classes = encode_labels(y_true)
+    clusters, n_clusters = encode_labels(y_pred)
+    if classes.size != clusters.size:
+        raise ValueError(
+            f"y_true has {classes.size} labels and y_pred {clusters.size}; give both for the same samples."
+        )
+    return float(accuracies(contingencies(classes, n_classes, clusters[None], n_clusters))[0])
 
 
 def encode_labels(y: Any) -> tuple[NDArray, int]:
@@ -112,38 +79,10 @@ def encode_labels(y: Any) -> tuple[NDArray, int]:
     return codes, classes.size
 
 
-def contingency(y_true: Any, y_pred: Any) -> NDArray:
-    """Count the samples of each class in each cluster, classes as rows, in a stack of one table."""
-    classes, n_classes = encode_labels(y_true)
-    clusters, n_clusters = encode_labels(y_pred)
-    if classes.size != clusters.size:
-        raise ValueError(
-            f"y_true has {classes.size} labels and y_pred {clusters.size}; give both for the same samples."
-        )
-    return contingencies(classes, n_classes, clusters[None], n_clusters)
-
-
 def accuracies(tables: NDArray) -> NDArray:
-    """Return the accuracy under the best matching for each table of a stack."""
+    """Return the accuracy under the best matching for each of several tables of classes × clusters."""
     matched = [table[linear_sum_assignment(table, maximize=True)].sum() for table in tables]
     return np.array(matched) / tables[0].sum()
-
-
-def mutual_infos(tables: NDArray) -> NDArray:
-    """Return the geometric normalised mutual information for each table of a stack."""
-    joint = tables / tables[0].sum()
-    rows, columns = joint.sum(axis=2), joint.sum(axis=1)
-    expected = rows[:, :, None] * columns[:, None, :]
-    terms = np.zeros_like(joint)
-    filled = tables > 0
-    terms[filled] = joint[filled] * np.log(joint[filled] / expected[filled])
-    normaliser = np.sqrt(entr(rows).sum(axis=1) * entr(columns).sum(axis=1))
-    information = np.divide(
-        terms.sum(axis=(1, 2)), normaliser, where=normaliser > 0, out=np.zeros(len(tables))
-    )
-    single = (np.count_nonzero(rows, axis=1) == 1) & (np.count_nonzero(columns, axis=1) == 1)
-    information[single] = 1.0
-    return np.clip(information, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -240,7 +179,8 @@ def evaluate_selection(
     # Threads only slow down such small products, and a fixed number of threads keeps sums reproducible.
     with one_blas_thread():
         labels = kmeans_runs(points, n_classes, seeds, seeding)
-    tables = contingencies(classes, n_classes, labels, n_classes)
-    acc, nmi = 100 * accuracies(tables), 100 * mutual_infos(tables)
+    acc = 100 * accuracies(contingencies(classes, n_classes, labels, n_classes))
+    information = [normalized_mutual_info_score(classes, run, average_method="geometric") for run in labels]
+    nmi = 100 * np.array(information)
     means = (float(acc.mean()), float(acc.std()), float(nmi.mean()), float(nmi.std()))
     return SelectionScore(*means, acc, nmi, seeding, n_runs, n_classes, points.shape[1])

@@ -16,8 +16,7 @@ from ufselect._utils.validation import check_positive_int, seed_from, tabular, v
 from ufselect.clusters.counts import cluster_range
 from ufselect.clusters.graph import Reference, build_reference
 from ufselect.gram.rows import row_blocks
-from ufselect.graphs.score_graph import N_NEIGHBORS
-from ufselect.graphs.scores import sampled_rows
+from ufselect.graphs.scores import N_NEIGHBORS, sampled_rows
 
 
 class GraphClustering(ClusterMixin, BaseEstimator):

@@ -17,8 +17,16 @@ from ufselect.clusters.graph import (
     walk_pairs,
 )
 from ufselect.gram.spectrum import auto_n_components
-from ufselect.graphs.score_graph import joined, score_neighbours, score_widths
-from ufselect.graphs.scores import Rows, gaussian_scores, leading_scores, rows_of, sampled_indices
+from ufselect.graphs.scores import (
+    Rows,
+    gaussian_scores,
+    joined,
+    leading_scores,
+    rows_of,
+    sampled_indices,
+    score_neighbours,
+    score_widths,
+)
 
 # Every number up to 12, which are easily told apart; beyond, each about 1.15 times the one before.
 GRID = (*range(2, 13), 14, 16, 18, 20, 23, 26, 30, 35, 41)

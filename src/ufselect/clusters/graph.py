@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,14 @@ from scipy import sparse
 
 from ufselect.clusters.kmeans import contingencies, inertias, kmeans_runs
 from ufselect.gram.spectrum import eigenpairs_between
-from ufselect.graphs.score_graph import end_clearly, smooth_vectors
-from ufselect.graphs.scores import Rows, clear_powers, mean_graph, score_ladder
+from ufselect.graphs.scores import (
+    Rows,
+    clear_powers,
+    end_clearly,
+    mean_graph,
+    score_ladder,
+    smooth_vectors,
+)
 
 
 @lru_cache(maxsize=16)
@@ -28,7 +34,7 @@ def kmeans_seeds(seed: int, n_runs: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Reference:
-    """The clusters of some rows, and the graph that they come from."""
+    """The clusters of some rows, and the scores whose graph they come from."""
 
     rows: Rows
     scores: NDArray  # leading whitened principal-component scores: orthonormal columns
@@ -36,17 +42,7 @@ class Reference:
     axes: NDArray  # what centred rows are multiplied by to give their scores
     widths: list[int]  # numbers of leading scores in which neighbours are searched
     powers: Sequence[float]  # of the singular values, which weight the scores; the graph averages over them
-    graph: sparse.csr_array  # the share of searches that found two samples to be neighbours
-    values: NDArray  # eigenvalues of the random walk on the graph, and vectors smooth on it, smoothest first
-    vectors: NDArray
     labels: NDArray  # the consensus of several cuts of the graph, as consecutive integers from 0
-    n_clusters: int  # asked for
-
-    @cached_property
-    def scatters(self) -> tuple[NDArray, NDArray]:
-        """Sums of squares of each feature between and within the clusters."""
-        between = np.bincount(self.labels) @ np.square(self.rows.cluster_means(self.labels))
-        return between, np.maximum(self.rows.squares() - between, 0)
 
 
 def build_reference(
@@ -56,15 +52,9 @@ def build_reference(
     if powers is None:
         powers = clear_powers(rows, n_clusters)[0]
     scores, spread, axes, widths = score_ladder(rows, n_clusters)
-    graph = mean_graph(scores, spread, widths, powers)
-    values, vectors = walk_pairs(graph, n_clusters)
-    labels = _cut(values, vectors, n_clusters, seed)
-    return Reference(rows, scores, spread, axes, widths, powers, graph, values, vectors, labels, n_clusters)
-
-
-def _cut(values: NDArray, vectors: NDArray, n_clusters: int, seed: int) -> NDArray:
-    coordinates = diffusion_coordinates(values, vectors, n_clusters)
-    return consensus(cut_runs(coordinates, n_clusters, kmeans_seeds(seed, 10)), n_clusters, seed)
+    values, vectors = walk_pairs(mean_graph(scores, spread, widths, powers), n_clusters)
+    runs = cut_runs(diffusion_coordinates(values, vectors, n_clusters), n_clusters, kmeans_seeds(seed, 10))
+    return Reference(rows, scores, spread, axes, widths, powers, consensus(runs, n_clusters, seed))
 
 
 def walk_pairs(graph: sparse.csr_array, n_clusters: int) -> tuple[NDArray, NDArray]:

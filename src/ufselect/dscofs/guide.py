@@ -14,8 +14,17 @@ from ufselect.exceptions import ConstantDataError
 from ufselect.gram.operator import FactoredGram, GramOperator
 from ufselect.gram.rows import power_of_two_near
 from ufselect.gram.spectrum import auto_n_components
-from ufselect.graphs.score_graph import centred_basis, end_clearly, smooth_vectors
-from ufselect.graphs.scores import Rows, clear_powers, mean_graph, rows_of, sampled_rows, score_ladder
+from ufselect.graphs.scores import (
+    Rows,
+    centred_basis,
+    clear_powers,
+    end_clearly,
+    mean_graph,
+    rows_of,
+    sampled_rows,
+    score_ladder,
+    smooth_vectors,
+)
 
 # Chosen on 26 labelled sets, see benchmarks/guide.py.
 NOISE_POWER = 1.5

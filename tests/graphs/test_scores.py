@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
-from ufselect.graphs.score_graph import (
+from ufselect.graphs.scores import (
     centred_basis,
     score_graph,
     score_neighbours,
