@@ -15,7 +15,6 @@ import ufselect
 from ufselect import GramSelector, RedundancyFilter, UnsupervisedSelector, _registry, register
 from ufselect._registry import SELECTORS, all_selectors
 from ufselect.compare import compare
-from ufselect.compare.methods import Protocol, choose_methods, make_problem
 
 
 class LeastVariance(GramSelector):
@@ -42,12 +41,9 @@ def test_every_public_selector_is_listed():
         value
         for value in (getattr(ufselect, name) for name in ufselect.__all__)
         if isinstance(value, type) and issubclass(value, UnsupervisedSelector)
-    } - {
-        UnsupervisedSelector,
-        GramSelector,
-        RedundancyFilter,
-    }  # a filter has no number of columns to compare at
-    assert selectors == public
+    }
+    # a filter has no number of columns to compare at
+    assert selectors == public - {UnsupervisedSelector, GramSelector, RedundancyFilter}
     assert [selector.__name__ for selector in all_selectors().values()] == sorted(SELECTORS)
     assert {"register", "GramSelector", "dscofs_path", "__version__"} <= set(ufselect.__all__)
 
@@ -79,14 +75,6 @@ def test_a_registered_selector_is_known():
     rng = np.random.default_rng(0)
     table = compare(rng.standard_normal((30, 6)), np.arange(30) % 2, ["LeastVariance"], [2], n_runs=2)
     assert {"LeastVariance", "RandomSubset", "PCALeverage"} <= {row["method"] for row in table.rows}
-
-
-def test_auto_selector_can_be_named_in_a_comparison():
-    problem = make_problem("p", np.random.default_rng(0).standard_normal((30, 6)), np.arange(30) % 2, [2])
-    for mode in ("fixed", "oracle", "auto"):
-        keys = [method.key for method in choose_methods(["AutoSelector"], mode, problem, Protocol())]
-        assert keys.count("AutoSelector") == 1
-    assert "AutoSelector" not in [m.key for m in choose_methods(None, "fixed", problem, Protocol())]
 
 
 def test_a_package_offers_selectors_by_an_entry_point(tmp_path, monkeypatch):

@@ -27,9 +27,9 @@ def test_a_list_is_compared_and_completed(folder, capsys):
     assert run(["score", "t.csv", "--columns", "panel.txt", "--add", "1"]) == 0
     out = capsys.readouterr().out
     assert "your columns" in out
-    assert "3 columns that ufselect selects" in out
+    assert "as many columns that ufselect selects" in out
     assert "random columns" in out
-    assert "5 columns that yours do not represent" in out
+    assert "Columns that yours do not represent: 5" in out
     assert "Add next, in this order: c" in out
     assert run(["score", "t.csv", "--columns", "panel.txt", "--add", "2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -37,7 +37,7 @@ def test_a_list_is_compared_and_completed(folder, capsys):
     assert {each["name"] for each in found["not_represented"]} == {f"c{j}" for j in range(5)}
     assert found["add"][0].startswith("c")
     shares = {row["columns"]: row["mean"] for row in found["table"]}
-    assert shares["3 columns that ufselect selects"] > shares["your columns"]
+    assert shares["as many columns that ufselect selects"] > shares["your columns"]
 
 
 def test_of_a_bad_list_no_selector_is_blamed(folder, capsys):
@@ -56,7 +56,7 @@ def test_a_list_for_clusters(folder, capsys):
     assert found["goal"] == "clusters"
     assert [row["columns"] for row in found["table"]][:2] == [
         "your columns",
-        "2 columns that ufselect selects",
+        "as many columns that ufselect selects",
     ]
 
 

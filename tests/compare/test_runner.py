@@ -145,13 +145,14 @@ def test_rows_are_a_flat_table(blobs):
     assert json.loads(json.dumps(rows))[0]["label"] == "All features"
 
 
-def test_baselines_are_always_there(blobs):
-    X, y = blobs
-    problem = make_problem("p", X, y, COUNTS)
-    for mode in ("fixed", "oracle"):
-        keys = [m.key for m in choose_methods(["MaxVariance"], mode, problem, Protocol())]
+def test_baselines_are_always_there_and_a_named_method_once(blobs):
+    problem = make_problem("p", *blobs, COUNTS)
+    for mode in ("fixed", "oracle", "auto"):
+        keys = [method.key for method in choose_methods(["AutoSelector"], mode, problem, Protocol())]
         assert {"AllFeatures", "RandomSubset", "PCALeverage"} <= set(keys)
-    assert "BestRandomSubset" in keys
+        assert keys.count("AutoSelector") == 1
+        assert ("BestRandomSubset" in keys) == (mode == "oracle")
+    assert "AutoSelector" not in [m.key for m in choose_methods(None, "fixed", problem, Protocol())]
 
 
 def test_auto_mode_is_the_choice_without_labels(blobs):

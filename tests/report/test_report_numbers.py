@@ -143,18 +143,15 @@ def test_scores_that_are_no_numbers_do_not_break_the_page(data):
     assert "NaN" not in re.sub("data-value=.nan.", "", report_html(e))
 
 
-def test_what_is_no_selector_or_keeps_nothing_is_refused(data):
+def test_what_cannot_be_explained_is_refused(data):
     with pytest.raises(TypeError, match="has no get_support"):
         explain(PCA().fit(data), data)
     with pytest.raises(NotFittedError):
         explain(MaxVariance(2), data)
-    with pytest.raises(ValueError, match="selects no feature"):
-        explain(MeanAbove().fit(data - 100), data)
-
-
-def test_names_must_fit(data):
     with pytest.raises(ValueError, match="one name per feature"):
         explain(MaxVariance(2).fit(data), data, feature_names=["a"])
+    with pytest.raises(ValueError, match="selects no feature"):
+        explain(MeanAbove().fit(data - 100), data)
 
 
 def test_names_follow_the_order_of_columns_whatever_holds_them():

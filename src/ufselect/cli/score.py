@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -55,15 +56,10 @@ def score(
     X = dense_if_small(X, "Scoring")
     best = make_selector(request, len(names)).set_params(n_features_to_select=len(listed_columns))
     with working("Scoring:"):
-        how: dict[str, Any] = {
-            "goal": request.goal,
-            "n_clusters": request.n_clusters,
-            "random_state": request.seed,
-        }
-        assessment = assess(listed_columns, X, **how)
-        if request.goal == "clusters" and assessment.n_clusters is not None:
-            how["n_clusters"] = max(assessment.n_clusters, 2)  # the same clusters for both
-        rival = assess(best, X, **how)
+        judge = partial(assess, goal=request.goal, random_state=request.seed)
+        assessment = judge(listed_columns, X, n_clusters=request.n_clusters)
+        n_clusters = assessment.n_clusters  # the same clusters for both
+        rival = judge(best, X, n_clusters=request.n_clusters if n_clusters is None else max(n_clusters, 2))
         explained = explained_by(np.nan_to_num(centred_sample(X, request.seed)[0]), np.array(listed_columns))
         more: list[str] = []
         if add:
@@ -78,13 +74,11 @@ def score(
     ]
     called = {
         "selected": "your columns",
-        "random columns": f"{len(listed_columns)} random columns",
-        "principal components": f"{len(listed_columns)} principal components, each a mixture of all columns",
+        "random columns": "as many random columns",
+        "principal components": "as many principal components, each a mixture of all columns",
     }
     rows = [{**row, "columns": called.get(row["columns"], row["columns"])} for row in assessment.table]
-    rows[1:1] = [
-        {**row, "columns": f"{len(listed_columns)} columns that ufselect selects"} for row in rival.table[:1]
-    ]
+    rows[1:1] = [{**row, "columns": "as many columns that ufselect selects"} for row in rival.table[:1]]
     result: dict[str, Any] = {
         "goal": request.goal,
         "message": " ".join([*assessment.caveats, assessment.finding]),
@@ -108,9 +102,7 @@ def score(
     if lacking:
         worst = [(each["name"], percent(max(each["explained"], 0))) for each in lacking[:10]]
         caption = f"and {len(lacking) - 10} more; --json gives them all" if len(lacking) > 10 else None
-        heading = (
-            f"{'1 column' if len(lacking) == 1 else f'{len(lacking)} columns'} that yours do not represent"
-        )
+        heading = f"Columns that yours do not represent: {len(lacking)}"
         console.print(grid(heading, ("column", "explained by yours>"), worst, caption))
     else:
         tell(console, "Yours explain at least half of the variance of every other column.")
