@@ -29,18 +29,6 @@ def data():
     return rng.standard_normal((60, 4)) @ rng.standard_normal((4, 12)) + 0.1 * rng.standard_normal((60, 12))
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("selector", SELECTORS)
-def test_ranking_scores_and_support_agree(selector, data):
-    fitted = selector(n_features_to_select=5).fit(data)
-    assert sorted(fitted.ranking_) == list(range(1, 13))
-    assert fitted.support_.sum() == 5
-    assert np.all(np.isfinite(fitted.scores_))
-    order = np.argsort(fitted.ranking_)
-    assert np.all(np.diff(fitted.scores_[order]) <= 0)
-    assert set(np.flatnonzero(fitted.support_)) == set(order[:5])
-
-
 @pytest.mark.parametrize("selector", SELECTORS)
 def test_bad_feature_counts_are_refused(selector, data):
     for bad in (0, 13, 0.0, 1.5, "many", True):

@@ -155,15 +155,6 @@ def test_copies_wait_their_turn(name, seed):
     assert sorted(np.flatnonzero(kept.support_) // 4) == [0, 0, 1, 2]
 
 
-@EVERY
-def test_parameters_are_keyword_only_stored_and_cloned(name):
-    selector = make(name, keep=["a"], exclude=[1], feature_groups={"g": [2, 3]}, max_correlation=0.9)
-    copy = clone(selector).get_params()
-    assert copy["keep"] == ["a"]
-    assert copy["feature_groups"] == {"g": [2, 3]}
-    assert (copy["exclude"], copy["max_correlation"]) == ([1], 0.9)
-
-
 FRAME = pd.DataFrame(make_data(0), columns=[f"gene{j}" for j in range(N_FEATURES)])
 
 

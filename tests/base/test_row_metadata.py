@@ -15,7 +15,6 @@ from sklearn.utils import get_tags
 from tests.selectors import RUNNABLE
 
 from ufselect import (
-    DSCOFS,
     FSPCA,
     GramSelector,
     LaplacianScore,
@@ -86,15 +85,6 @@ def test_integer_weights_are_repeated_rows(selector, kind):
     assert_same_scores(found, expected)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_weights_in_partial_fit(kind):
-    expected = PCALeverage(5).fit(np.repeat(X, WEIGHTS, axis=0))
-    found = PCALeverage(5)
-    for rows in (slice(0, 30), slice(30, 80)):
-        found.partial_fit(KINDS[kind](X[rows]), sample_weight=WEIGHTS[rows])
-    assert_same_scores(found, expected)
-
-
 def test_fractional_weights_in_an_accumulator_are_taken_in_proportion():
     accumulated = GramAccumulator().update(X, WEIGHTS / 10).update(X, np.zeros(len(X)) + 1e-3)
     both = np.concatenate([WEIGHTS / 10, np.full(len(X), 1e-3)])
@@ -110,15 +100,6 @@ def test_batches_do_not_count_as_structure(selector):
     shifted = X.copy()
     shifted[labels == "tuesday", -1] += 100
     assert_same_scores(selector(5).fit(shifted, batch=labels), selector(5).fit(X, batch=labels))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_shift_of_a_noise_feature_is_not_selected(kind):
-    labels = np.arange(80) % 3
-    noise = np.random.default_rng(0).standard_normal((80, 2))
-    data = np.hstack([X, noise + 20 * labels[:, None]])
-    assert MaxVariance(2).fit(KINDS[kind](data)).support_[-2:].all()
-    assert not MaxVariance(2).fit(KINDS[kind](data), batch=labels).support_[-2:].any()
 
 
 def test_laplacian_score_balances_its_neighbours():
@@ -154,13 +135,6 @@ def test_missing_values_of_wide_data_are_taken(selector):
     assert fitted.support_.sum() == 9
     assert np.all(np.isfinite(fitted.scores_))
     assert fitted.missing_.route == ("pairwise" if selector is MaxVariance else "completed")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("selector", [MaxVariance, PCALeverage, DSCOFS])
-def test_few_missing_values_change_little(selector, kind):
-    fitted = selector(5).fit(KINDS[kind](with_gaps(X, 0.02)))
-    assert (fitted.support_ & selector(5).fit(X).support_).sum() >= 4
 
 
 @pytest.mark.parametrize("selector", OTHERS)
@@ -375,14 +349,6 @@ def test_single_rows_of_huge_data_in_batches_stay_in_range():
 def scatter(rows):
     centred = rows - rows.mean(axis=0)
     return centred.T @ centred
-
-
-def test_a_graph_of_dask_rows_is_balanced():
-    da = pytest.importorskip("dask.array")
-    labels = np.arange(80) % 2
-    data = np.hstack([X, 30 * labels[:, None] + np.random.default_rng(0).standard_normal((80, 1))])
-    found = LaplacianScore(5).fit(da.from_array(data, chunks=(30, -1)), batch=labels)
-    np.testing.assert_allclose(found.scores_, LaplacianScore(5).fit(data, batch=labels).scores_)
 
 
 def test_the_sample_of_dask_rows_takes_its_labels_along(monkeypatch):

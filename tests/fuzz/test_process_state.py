@@ -1,4 +1,4 @@
-"""Threads of torch and of bars of progress."""
+"""Threads of bars of progress."""
 
 from __future__ import annotations
 

@@ -262,19 +262,6 @@ def test_bad_parameters_are_refused_before_reading():
         dscofs_path(array, (31,))
 
 
-def test_a_sketch_is_widened_for_numpy_integers_too(monkeypatch):
-    monkeypatch.setattr(reduce, "MAX_ORDER", 20)
-    asked = []
-    monkeypatch.setattr(
-        base,
-        "reduce_data",
-        lambda data, n_components=None, **_: asked.append(n_components) or reduce_data(data),
-    )
-    for n_components in (3, np.int64(3), "auto"):
-        PCALeverage(n_features_to_select=5, n_components=n_components).fit(da.from_array(X, chunks=(70, -1)))
-    assert asked == [3, 3, None]
-
-
 def test_memory_maps_are_not_copied(tmp_path):
     """The peak of traced memory stays far below the size of the file, for whole numbers too."""
     path = tmp_path / "counts.npy"
