@@ -91,6 +91,18 @@ def test_missing_values_weights_and_batches_enter_the_moments():
     )
 
 
+@pytest.mark.parametrize("given", [{}, {"sample_weight": np.arange(30) % 3}, {"batch": np.arange(30) % 2}])
+@pytest.mark.parametrize("share_missing", [0.0, 0.2])
+def test_a_constant_column_has_exactly_the_deviation_one(given, share_missing):
+    """The mean of equal numbers is not one of them up to rounding, by which nothing may be divided."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal(30), np.full(30, 0.1), np.full(30, 1e6 + 0.3)])
+    X[rng.random(X.shape) < share_missing] = np.nan
+    scaler = AutoScaler("standard").fit(X, **given)
+    np.testing.assert_array_equal(scaler.scale_[1:], 1)
+    assert not np.nan_to_num(scaler.transform(X))[:, 1:].any()
+
+
 def test_values_beyond_squares_are_refused_by_name():
     table = people()
     table.loc[3, "answer2"] = 1e200

@@ -243,14 +243,14 @@ def _weighted_moments(X: Any, weights: NDArray | None) -> tuple[NDArray, NDArray
         weights = np.ones(X.shape[0]) if weights is None else weights
         found = mean_variance_axis(X.astype(np.float64), 0, weights=weights, return_sum_weights=True)
         return tuple(np.nan_to_num(values, posinf=np.inf) for values in found)
-    if weights is None and not np.isnan(X).any():
-        counted = np.full(X.shape[1], float(X.shape[0]))
-        return X.mean(axis=0, dtype=np.float64), X.var(axis=0, dtype=np.float64), counted
     weights, present = np.ones(X.shape[0]) if weights is None else weights, ~np.isnan(X)
+    # About the first known value of each column, so that a constant one has a variance of exactly 0.
+    first = np.nan_to_num(X[np.argmax(present, axis=0), np.arange(X.shape[1])].astype(np.float64))
+    deviations = np.where(present, X - first, 0.0)
     counted = weights @ present
     divisor = np.where(counted > 0, counted, 1.0)
-    mean = weights @ np.where(present, X, 0.0) / divisor
-    return mean, weights @ np.where(present, X - mean, 0.0) ** 2 / divisor, counted
+    shift = weights @ deviations / divisor
+    return first + shift, weights @ np.where(present, deviations - shift, 0.0) ** 2 / divisor, counted
 
 
 class LogCounts(_ColumnTransformer):
