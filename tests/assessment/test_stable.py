@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ufselect import MaxVariance, PCALeverage, RandomSubset, StableSelector
-from ufselect.assessment.splits import half_of_rows, with_seed
+from ufselect.assessment.stable_selector import half_of_rows, with_seed
 from ufselect.exceptions import UnreachableBoundWarning
 
 LEVERAGE = PCALeverage(n_features_to_select=3, n_components=2)

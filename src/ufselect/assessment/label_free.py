@@ -13,7 +13,7 @@ from ufselect.assessment.stability import selected_index
 from ufselect.gram.rows import centre_and_scale
 
 
-def variance_reconstructed(X: Any, features: Any, targets: Any = None) -> float:
+def variance_reconstructed(X: Any, features: Any) -> float:
     r"""Compute the share of the variance of all features that a linear map of selected ones reconstructs.
 
     The map is fitted to the same rows, so the value is optimistic with few rows; `ufselect.assess` measures
@@ -25,13 +25,11 @@ def variance_reconstructed(X: Any, features: Any, targets: Any = None) -> float:
         The data.
     features : array-like
         The selection: indices of features, or a boolean mask over all.
-    targets : array-like, default=None
-        The features to be reconstructed, as indices or a mask; None for all.
 
     Returns
     -------
     float
-        A value in [0, 1]; 1 also if the targets do not vary.
+        A value in [0, 1]; 1 also if X does not vary.
 
     See Also
     --------
@@ -53,15 +51,13 @@ def variance_reconstructed(X: Any, features: Any, targets: Any = None) -> float:
     (0.998, 1.0)
     """
     centred = centred_in_unit(X)
-    n_features = centred.shape[1]
-    target = centred if targets is None else centred[:, selected_index(targets, "targets", n_features)]
-    chosen = centred[:, selected_index(features, "features", n_features)]
-    total = float(np.sum(target**2))
+    chosen = centred[:, selected_index(features, "features", centred.shape[1])]
+    total = float(np.sum(centred**2))
     # Pivoting reveals the rank: columns with a remainder below 1e-10 of the first depend on the others.
     basis, triangle, _ = linalg.qr(chosen, mode="economic", pivoting=True, check_finite=False)
     size = np.abs(np.diag(triangle))
     basis = basis[:, size > 1e-10 * size[:1]]
-    return min(1.0, float(np.sum((basis.T @ target) ** 2)) / total) if total else 1.0
+    return min(1.0, float(np.sum((basis.T @ centred) ** 2)) / total) if total else 1.0
 
 
 def neighbours_kept(X: Any, features: Any, n_neighbors: int = 10) -> float:

@@ -174,16 +174,3 @@ def row_splits(
 
 
 SEED_LIMIT = 2**31 - 1  # every random_state accepts seeds below it
-
-
-def half_of_rows(n_rows: int, index: int, entropy: int) -> NDArray:
-    """Return the rows of a half-sample; 2k and 2k + 1 are the halves of pair k (an odd row is dropped)."""
-    drawn = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(0, index // 2)))
-    shuffled, half = drawn.permutation(n_rows), n_rows // 2
-    return np.sort(shuffled[:half] if index % 2 == 0 else shuffled[half : 2 * half])
-
-
-def with_seed(selector: Any, seed: int) -> Any:
-    """Set every ``random_state`` of a selector and of what it contains."""
-    names = [name for name in selector.get_params() if name.split("__")[-1] == "random_state"]
-    return selector.set_params(**dict.fromkeys(names, seed))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -35,13 +35,14 @@ from ufselect._utils.validation import (
     warn_user,
     without_warnings,
 )
-from ufselect.assessment.splits import SEED_LIMIT, half_of_rows, with_seed
+from ufselect.assessment.splits import SEED_LIMIT
 from ufselect.assessment.stability import selection_stability
 from ufselect.base import AT_LEAST_ONE, FitProgress, HasMethods, Interval, unchanged_on_error
 from ufselect.exceptions import UnreachableBoundWarning
 from ufselect.gram.rows import order_of_rows
 
 
+@dataclass(eq=False, repr=False)
 class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
     r"""Select the features that a selector selects on most halves of the data.
 
@@ -97,14 +98,8 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
 
     Notes
     -----
-    Let q of p features be selected on average, and call a feature "falsely selected" if a half-sample selects
-    it no more often than a random draw of q features would. The expected number of falsely selected features
-    is at most
-
-    .. math:: \frac{1}{2\tau - 1}\,\frac{q^2}{p}
-
-    whatever the data, and smaller if the distribution of each frequency is unimodal. ``threshold="auto"``
-    uses the smallest τ for which the latter bound is at most ``max_false``; ``error_bound_`` holds both.
+    :class:`ErrorBound` has the bounds. ``threshold="auto"`` uses the smallest τ for which the bound
+    ``unimodal`` is at most ``max_false``.
 
     The cost is that of ``n_resamples`` fits to half of the rows.
 
@@ -133,26 +128,15 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         "n_jobs": [AT_LEAST_ONE, Interval(Integral, None, -1, closed="right"), None],
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        n_resamples: int = 50,
-        threshold: float | str = "auto",
-        *,
-        max_false: int | float = 0.1,
-        memory: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.n_resamples = n_resamples
-        self.threshold = threshold
-        self.max_false = max_false
-        self.memory = memory
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    estimator: Any
+    n_resamples: int = 50
+    threshold: float | str = "auto"
+    _: KW_ONLY
+    max_false: int | float = 0.1
+    memory: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool = False
 
     def fit(self, X: Any, y: Any = None, **row_parameters: Any) -> Self:
         """Fit the selector to every half-sample and select the frequent features.
@@ -314,6 +298,19 @@ def _half_fit(
     if ranking is None or np.shape(ranking) != support.shape:
         return support, np.full(support.size, 0.5)
     return support, (np.asarray(ranking) - 1) / max(support.size - 1, 1)
+
+
+def half_of_rows(n_rows: int, index: int, entropy: int) -> NDArray:
+    """Return the rows of a half-sample; 2k and 2k + 1 are the halves of pair k (an odd row is dropped)."""
+    drawn = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(0, index // 2)))
+    shuffled, half = drawn.permutation(n_rows), n_rows // 2
+    return np.sort(shuffled[:half] if index % 2 == 0 else shuffled[half : 2 * half])
+
+
+def with_seed(selector: Any, seed: int) -> Any:
+    """Set every ``random_state`` of a selector and of what it contains."""
+    names = [name for name in selector.get_params() if name.split("__")[-1] == "random_state"]
+    return selector.set_params(**dict.fromkeys(names, seed))
 
 
 def _is_number(value: Any) -> bool:
