@@ -31,7 +31,7 @@ selectors = {
 }
 
 # %%
-# The percentages are the share of the variance of held-out digits that is reconstructed.
+# The percentages are shares of the variance of held-out digits that are explained.
 figure, axes = plt.subplots(1, 5, figsize=(11, 2.9), layout="constrained")
 for ax, (name, selector) in zip(axes, selectors.items(), strict=True):
     reconstructor = Reconstructor(selector, regressor="ridge").fit(train)

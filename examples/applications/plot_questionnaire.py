@@ -42,7 +42,7 @@ print("item-total rule:", *usual)
 
 # %%
 # On held-out people: the mean of Cronbach's alpha over the short scales, and the share of the variance of all
-# 25 items that is reconstructed from the ten.
+# 25 items that the ten explain.
 
 
 def alpha(pair):

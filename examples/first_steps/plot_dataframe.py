@@ -22,16 +22,16 @@ selector = ReconstructionSelector(n_features_to_select=6).set_output(transform="
 selector.fit_transform(scaled).head()
 
 # %%
-# ``explain`` describes the selection: what each selected column represents, the reconstruction error on
-# held-out rows compared with random columns, and whether other rows would give the same columns. In a
-# notebook it is displayed as a page; ``report_html`` returns that page as a string to be written to a file.
+# ``explain`` describes the selection: what each selected column represents, how much of the variance the
+# selection explains on held-out rows compared with random columns, and whether other rows would give the same
+# columns. In a notebook it is displayed as a page; ``report_html`` returns that page as a string.
 explanation = explain(selector, scaled)
 page = report_html(explanation, title="breast cancer")
 explanation
 
 # %%
-# The assessment as a figure: six random columns have a larger error on held-out rows. As many
-# principal components have a smaller one, but need all thirty measurements.
+# The assessment as a figure: six random columns explain less of the variance of held-out rows. As many
+# principal components explain more, but need all thirty measurements.
 figure, ax = plt.subplots(figsize=(6.5, 2.5), layout="constrained")
 explanation.assessment.plot(ax=ax)
 plt.show()
