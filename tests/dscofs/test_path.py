@@ -12,7 +12,7 @@ from ufselect import DSCOFS, dscofs_path
 from ufselect.exceptions import InactiveConstraintWarning
 
 DIGITS = load_digits().data
-COUNTS, SHARES = (5, 10, 20), (0.1, 0.4, 0.9)
+COUNTS, SHARES = (5, 10, 20), (0.1, 0.4, 0.9, "auto")
 
 
 @pytest.fixture(scope="module")
