@@ -69,8 +69,8 @@ def project_entries(
 ) -> tuple[NDArray, Support]:
     """Return a nearest matrix with at most ``n_entries`` non-zero entries, and which entries it keeps.
 
-    Ties go to the lower column, then row. ``last`` is the support of a similar matrix, if there is one;
-    ``out`` is where the result goes, which may be ``matrix`` itself.
+    Ties go to the lower column, then row. ``last`` is the support of a similar matrix; the result may be
+    written to ``out``, even if that is ``matrix`` itself.
     """
     support = largest(np.abs(matrix).ravel(order="F"), n_entries, last)
     return np.multiply(matrix, support.mask.reshape(matrix.shape, order="F"), out=out), support
@@ -99,7 +99,7 @@ class SplitPCA(ABC):
         \quad\text{s.t.}\quad X^\top X = I
 
     A subclass is a choice of g and h: their proximal maps, `entry_step` and `row_step`, and their values,
-    `penalty`, 0 for the indicator of a set. The proximal alternating loop needs nothing else.
+    `penalty`, 0 for the indicator of a set.
     """
 
     gram: GramOperator  # S; all penalties are in its units
@@ -108,9 +108,7 @@ class SplitPCA(ABC):
     tau: float  # proximal weight τ₁ of the X-step
     memory: float  # proximal weight τ₂ = τ₃ of the Y- and the Z-step
     unit: float  # what counts as 1 in the stopping rule and in the bounds on step sizes
-    leading_variance: float = (
-        0.0  # mean of the m largest eigenvalues, with which penalties are compared; or 0
-    )
+    leading_variance: float  # mean of the m largest eigenvalues, with which penalties are compared
 
     @abstractmethod
     def entry_step(self, X: NDArray, Y: NDArray, last: Support | None) -> tuple[NDArray, Support | None]:
@@ -149,10 +147,7 @@ class SplitPCA(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class DoubleSparsePCA(SplitPCA):
-    """Double-sparsity constrained PCA: Y has at most s entries, Z at most r rows that are not zero.
-
-    With ``n_entries`` equal to all entries and ``mu_entry`` zero there is no entry constraint.
-    """
+    """Double-sparsity constrained PCA: Y has at most s entries, Z at most r rows that are not zero."""
 
     rules: UnitRequest  # r, the groups of rows that count as one in it, and those that Z always keeps
     n_entries: int  # s
@@ -173,10 +168,7 @@ class DoubleSparsePCA(SplitPCA):
 def penalty_unit(
     gram: GramOperator, spectrum: Spectrum, penalties: Mapping[str, float], *, is_relative: bool
 ) -> float:
-    """Return a penalty of 1 in units of the operator; raise an error if penalties would overflow.
-
-    Relative penalties are in units of the largest eigenvalue of S, absolute ones in those of the data.
-    """
+    """Return a penalty of 1 in units of the operator; raise an error if penalties would overflow."""
     unit = float(spectrum.values[0]) if is_relative else 1 / gram.scale / gram.scale
     largest = float(np.finfo(gram.dtype).max) ** 0.4  # its square leaves a fifth of the range for sums
     for name, value in penalties.items():
@@ -209,15 +201,11 @@ def inner(first: NDArray, second: NDArray) -> float:
 
 @dataclass(frozen=True)
 class Start:
-    """A point with orthonormal columns and what is known about it.
-
-    ``product`` is S @ point if it is known. ``is_informed`` marks points that already follow the data
-    (loadings, an earlier solution); others get a first step without sparsity.
-    """
+    """A point with orthonormal columns and what is known about it."""
 
     point: NDArray
-    product: NDArray | None = None
-    is_informed: bool = False
+    product: NDArray | None = None  # S @ point
+    is_informed: bool = False  # follows the data (loadings, an earlier solution); else a first step does
 
     def astype(self, dtype: DTypeLike) -> Start:
         """Return the start in another precision."""
@@ -254,22 +242,17 @@ def given_start(point: NDArray, n_components: int, dtype: np.dtype) -> Start:
 
 @dataclass(frozen=True)
 class PamState:
-    """A point of the iteration.
-
-    ``product`` is S @ X, ``ascent`` half the negative gradient of the X-step; ``entries`` and ``rows`` are
-    the supports of Y and Z, None if everything is kept; ``trail`` is the history for extrapolation, None
-    before it begins.
-    """
+    """A point of the iteration."""
 
     X: NDArray
     Y: NDArray
     Z: NDArray
-    product: NDArray
-    ascent: NDArray
+    product: NDArray  # S @ X
+    ascent: NDArray  # half the negative gradient of the X-step
     objective: float
-    entries: Support | None = None
-    rows: Support | None = None
-    trail: Trail | None = None
+    entries: Support | None = None  # of Y, None if everything is kept
+    rows: Support | None = None  # of Z
+    trail: Trail | None = None  # the history for extrapolation, None before it begins
 
     def astype(self, dtype: DTypeLike) -> PamState:
         """Return the point in another precision, with orthonormal columns.
@@ -447,18 +430,15 @@ class PenCF:
 
     With l the objective of the X-step, :math:`\Lambda = \tfrac12(X^\top\nabla l + \nabla l^\top X)` and
     :math:`D = \nabla l - X\Lambda + \beta X(X^\top X - I)`, iterate :math:`X \leftarrow P_{ball}(X - \eta D)`
-    with alternating Barzilai–Borwein steps :math:`\eta` (Xiao, Liu and Yuan 2022, Optim. Methods Softw. 37).
-    The radius of the ball, :math:`\beta`, the largest step and the defaults of ``tol``, the relative decrease
-    of the Riemannian gradient, and ``max_steps`` of one X-step are those of the authors' program.
+    with alternating Barzilai–Borwein steps :math:`\eta` (Xiao, Liu and Yuan 2022, Optim. Methods Softw. 37)
+    until the Riemannian gradient has fallen by 10⁻⁸, or for 1,000 steps. These, the radius of the ball,
+    :math:`\beta` and the largest step are those of the authors' program.
 
-    An object serves one run. After ``max_run_steps`` gradient steps, power steps follow, which also lower the
-    objective: with penalties far above the size of the data no X-step may reach the tolerance.
+    An object serves one run. After 10,000 gradient steps, power steps follow, which also lower the objective:
+    with penalties far above the size of the data no X-step may reach the tolerance.
     """
 
-    def __init__(self, tol: float = 1e-8, max_steps: int = 1000, max_run_steps: int = 10_000) -> None:
-        self.tol = tol
-        self.max_steps = max_steps
-        self.n_left = max_run_steps
+    n_left = 10_000
 
     def __call__(self, problem: SplitPCA, state: PamState, ascent: NDArray) -> NDArray:
         """Return a minimiser of the X-step, started at the state's X."""
@@ -473,9 +453,9 @@ class PenCF:
         beta = 0.5 * float(np.linalg.norm(gradient)) / X.shape[1]
         direction, stationarity = penalty_direction(X, gradient, beta)
         # A gradient of the size of the rounding of SX + B is zero.
-        target = max(self.tol * stationarity, 64 * float(finfo.eps) * float(np.linalg.norm(ascent)))
+        target = max(1e-8 * stationarity, 64 * float(finfo.eps) * float(np.linalg.norm(ascent)))
         step = 0.01 * float(np.linalg.norm(X)) / max(float(np.linalg.norm(direction)), float(finfo.tiny))
-        for iteration in range(min(self.max_steps, self.n_left)):
+        for iteration in range(min(1000, self.n_left)):
             if stationarity <= target:
                 break
             self.n_left -= 1
@@ -527,10 +507,9 @@ def variance_bound(
         \max_{X}\; \mathrm{Tr}(X^\top S X) \quad\text{s.t.}\quad X^\top X = I_m,\; \|X\|_{2,0} \le r
 
     is at most the sum of the m largest eigenvalues of S, at most the sum of the r largest diagonal entries,
-    and at most the value of :func:`spectral_bound`; the smallest of the three is returned. If rows come in
-    groups, a group counts as one row, with the norm over it in each eigenvector and the sum over it in the
-    diagonal of S. The spectrum has at least m pairs unless the rank is smaller; more can only tighten the
-    bound.
+    and at most the value of :func:`spectral_bound`. If rows come in groups, a group counts as one row, with
+    the norm over it in each eigenvector and the sum over it in the diagonal of S. The spectrum has at least
+    m pairs unless the rank is smaller.
     """
     if units is not None and not units.is_single:
         squares = np.square(spectrum.vectors, dtype=np.float64)
@@ -574,7 +553,7 @@ def optimality_gap(captured: float, bound: float) -> float:
 
 
 def optimality_message(gap: float) -> str:
-    """Return the meaning of a gap in words."""
+    """Return what a gap means."""
     if gap < 5e-4:  # would read 0.0 %
         return "provably the best possible, to within 0.05 %"
     return f"within {100 * gap:.1f} % of the best possible"

@@ -49,7 +49,7 @@ SINGLE_TOL = 1e-6  # the smallest relative decrease of the objective that float3
 
 
 class DoubleSparseSelector(GramSelector):
-    """What the penalised and the constrained selector share: components, problem and start."""
+    """What `DSCOFS` and `ConstrainedDSCOFS` share: components, problem and start."""
 
     copies_wide_data = False
     supports = frozenset({"keep", "feature_groups"})
@@ -129,7 +129,7 @@ class DoubleSparseSelector(GramSelector):
 def entry_count(
     entry_sparsity: float | int | str | None, n_features: int, n_components: int, n_rows: int
 ) -> int:
-    """Return s, how many entries an n_features × n_components matrix with n_rows non-zero rows keeps."""
+    """Return s, how many entries of the loadings with ``n_rows`` non-zero rows are kept."""
     total = n_features * n_components
     if entry_sparsity is None:
         return total
@@ -167,8 +167,8 @@ class DSCOFS(DoubleSparseSelector):
     streaming data. It may select redundant features. Features with a large unit dominate, as in PCA:
     standardise first unless units are comparable.
 
-    Set ``n_features_to_select`` and, if you know how many clusters or directions to expect, ``n_components``.
-    Leave the other parameters at their defaults; they serve to repeat published experiments.
+    Set ``n_features_to_select`` and, if you know how many clusters or directions to expect, ``n_components``;
+    the other parameters serve to repeat published experiments.
 
     Parameters
     ----------
@@ -272,8 +272,8 @@ class DSCOFS(DoubleSparseSelector):
     correlation, given V, with one of a higher rank exceeds 0.5. Such a fit costs a PCA, n² operations for the
     neighbours of at most ``max_samples`` rows, and iterations on a table with a row for each vector.
 
-    Each iteration costs one product with S and one step back to orthonormal columns: 2 d² m operations for
-    d ≤ n features, 4 n d m otherwise, plus d m². The whole fit takes about the time of a PCA.
+    An iteration costs one product with S, 2 d² m operations for d ≤ n features and 4 n d m otherwise, plus
+    d m². The whole fit takes about the time of a PCA.
 
     References
     ----------
