@@ -83,7 +83,8 @@ n_clusters : int or "auto", default="auto"
     whose share of the variance exceeds that of the corresponding piece of a randomly broken stick.""",
     "n_neighbors": """\
 n_neighbors : int, default=5
-    Number k of neighbours; lowered to n_samples − 1, with a warning, if there are fewer samples.""",
+    Number k of neighbours; lowered to n_samples − 1, with a warning, if there are fewer samples. Of samples
+    at equal distances, those closer to the mean come first, so the order of the rows does not matter.""",
     "bandwidth": """\
 bandwidth : float or "auto", default="auto"
     Bandwidth t of the heat kernel :math:`\\exp(-\\|x_i - x_j\\|^2 / 2t^2)`; ``"auto"`` is the mean distance

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg, sparse
 from sklearn.linear_model import Lars
-from tests.published.test_spec import heat_graph
+from tests.published.oracle import heat_graph
 
 from ufselect import MCFS
 
