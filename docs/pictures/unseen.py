@@ -11,7 +11,7 @@ for place, row in enumerate(rows):
     ax.plot(ends, (place, place), color="#dddddd", lw=3, zorder=0)
 for key, label, color, marker in (
     ("random columns", "random columns", "0.5", "o"),
-    ("selected, default map", "ReconstructionSelector", COLOURS[0], "D"),
+    ("selected, linear map", "ReconstructionSelector", COLOURS[0], "D"),
     ("components", "principal components of all columns", COLOURS[1], "|"),
 ):
     ax.scatter([float(row[key]) for row in rows], places, color=color, marker=marker, label=label, s=45)
