@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import VarianceThreshold
+from tests.published.oracle import reference
 
 from ufselect import MaxVariance, PCALeverage, RandomSubset
 
@@ -46,11 +45,9 @@ def test_automatic_number_of_components_finds_strong_directions():
     assert PCALeverage().fit(X).n_components_ == 3
 
 
-def test_leverage_ranks_lung_discrete_as_the_reference(real, reference_path):
+def test_leverage_ranks_lung_discrete_as_the_reference(real):
     X, _ = real("lung_discrete")
-    expected = json.loads((reference_path / "lung_discrete_rankings.json").read_text())["PCALeverage"][
-        "ranking"
-    ]
+    expected = reference("PCALeverage")["ranking"]
     selector = PCALeverage(n_features_to_select=100, n_components=7).fit(X)
     np.testing.assert_array_equal(np.argsort(selector.ranking_), expected)
 

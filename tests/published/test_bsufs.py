@@ -7,15 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg
+from tests.published.oracle import low_rank
 
 from ufselect import BSUFS
 
 EXPONENTS = [0.0, 0.1, 0.3, 1 / 2, 0.6, 2 / 3, 0.9]
-
-
-def data(n=60, d=12, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.standard_normal((n, 4)) @ rng.standard_normal((4, d)) + 0.3 * rng.standard_normal((n, d))
 
 
 def cost(u, v, weight, q):
@@ -26,7 +22,7 @@ def cost(u, v, weight, q):
 @pytest.mark.parametrize(("q", "p"), [(0.5, 0.5), (2 / 3, 0.0), (0.0, 0.3), (0.3, 0.6)])
 def test_the_loop_follows_the_published_steps(q, p):
     """Transcribed entry by entry, with the minimum of each found among its stationary points."""
-    A = data()
+    A = low_rank(60, 12, rank=4)
     A -= A.mean(axis=0)
     S, tau = A.T @ A, 1e-3
     unit = np.linalg.eigvalsh(S)[-1]
@@ -109,7 +105,7 @@ def test_the_objective_never_rises(n, d, seed, q, p, weight):
 
 @pytest.mark.parametrize("q", [0.0, 0.4, 0.5])
 def test_auto_sets_the_threshold_at_the_root_mean_square(q):
-    X = data()
+    X = low_rank(60, 12, rank=4)
     fitted = BSUFS(3, n_components=3, q=q, p=q, tau=0.0).fit(X)
     loadings = fitted.components_.T
     norms = np.linalg.norm(loadings, axis=1)
@@ -118,14 +114,14 @@ def test_auto_sets_the_threshold_at_the_root_mean_square(q):
 
 
 def test_without_penalties_it_is_pca():
-    X = data()
+    X = low_rank(60, 12, rank=4)
     fitted = BSUFS(3, n_components=3, weight_entry=0, weight_row=0).fit(X)
     vectors = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:3]
     np.testing.assert_allclose(fitted.scores_, np.linalg.norm(vectors, axis=0), atol=1e-8)
 
 
 def test_relative_units_do_not_depend_on_those_of_the_data():
-    X = data()
+    X = low_rank(60, 12, rank=4)
     first = BSUFS(3, n_components=3).fit(X)
     np.testing.assert_allclose(BSUFS(3, n_components=3).fit(1e6 * X + 5).scores_, first.scores_, atol=1e-8)
     largest = np.linalg.norm(X - X.mean(axis=0), ord=2) ** 2

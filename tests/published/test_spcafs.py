@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from scipy import linalg, sparse
 from sklearn.exceptions import ConvergenceWarning
+from tests.published.oracle import EPS, low_rank, reference
 
 from ufselect import SPCAFS, PCALeverage
-
-EPS = np.finfo(float).eps
-
-
-def data(n, d, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.standard_normal((n, 5)) @ rng.standard_normal((5, d)) + 0.3 * rng.standard_normal((n, d))
 
 
 def literal(X, m, gamma, p, n_steps):
@@ -39,7 +31,7 @@ def literal(X, m, gamma, p, n_steps):
 @pytest.mark.parametrize("gamma", [1.0, 30.0])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_follows_the_definition(shape, p, gamma, kind):
-    X = data(*shape)
+    X = low_rank(*shape)
     fitted = SPCAFS(n_components=3, gamma=gamma, p=p, max_iter=8, tol=0.0).fit(kind(X))
     norms, history = literal(X, 3, gamma, p, fitted.n_iter_)
     np.testing.assert_allclose(fitted.scores_, norms, atol=1e-6)
@@ -48,13 +40,13 @@ def test_follows_the_definition(shape, p, gamma, kind):
     assert fitted.n_iter_ >= 3
 
 
-def test_agrees_with_the_original_program(real, reference_path):
+def test_agrees_with_the_original_program(real):
     X, _ = real("lung_discrete")
-    reference = json.loads((reference_path / "lung_discrete_rankings.json").read_text())["SPCAFS_sym"]
+    program = reference("SPCAFS_sym")
     fitted = SPCAFS(100, n_components=7, gamma=1.0, p=0.5, tol=1e-12).fit(X)
     ranking = np.argsort(fitted.ranking_)
-    assert len(set(ranking[:100]) & set(reference["ranking"][:100])) >= 99
-    np.testing.assert_allclose(fitted.objective_history_[:3], reference["objective"], rtol=1e-10)
+    assert len(set(ranking[:100]) & set(program["ranking"][:100])) >= 99
+    np.testing.assert_allclose(fitted.objective_history_[:3], program["objective"], rtol=1e-10)
 
 
 def test_another_real_set_matches_the_definition(real):
@@ -70,14 +62,14 @@ def test_another_real_set_matches_the_definition(real):
 
 
 def test_without_penalty_it_is_pca_leverage():
-    X = data(40, 15)
+    X = low_rank(40, 15)
     fitted = SPCAFS(n_components=4, gamma=0.0).fit(X)
     np.testing.assert_allclose(fitted.scores_, PCALeverage(n_components=4).fit(X).scores_, atol=1e-8)
     assert fitted.converged_
 
 
 def test_a_large_penalty_leaves_as_many_rows_as_components():
-    X = data(40, 15)
+    X = low_rank(40, 15)
     fitted = SPCAFS(n_components=3, gamma=1e5).fit(X)
     small = fitted.scores_[fitted.scores_ < 1e-6]
     assert np.unique(small).size == 12  # the rest is still ranked
@@ -85,4 +77,4 @@ def test_a_large_penalty_leaves_as_many_rows_as_components():
 
 def test_a_penalty_beyond_comparison_with_the_data_is_refused():
     with pytest.raises(ValueError, match=r"gamma=1.0 is too large .* rescale X"):
-        SPCAFS().fit(1e-200 * data(20, 10))
+        SPCAFS().fit(1e-200 * low_rank(20, 10))

@@ -65,15 +65,6 @@ def test_sparse_constant_and_duplicate_columns(ranking, clusters):
     np.testing.assert_allclose(stored.scores_, fitted.scores_, rtol=1e-8)
 
 
-@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
-def test_a_feature_that_shows_the_clusters_beats_noise():
-    rng = np.random.default_rng(3)
-    centres = 10 * rng.standard_normal((3, 4))
-    shown = centres[np.repeat([0, 1, 2], 40)] + 0.1 * rng.standard_normal((120, 4))
-    X = np.hstack([rng.standard_normal((120, 3)), shown])
-    assert set(np.flatnonzero(SPEC(4, n_clusters=3).fit(X).support_)) == {3, 4, 5, 6}
-
-
 @pytest.mark.parametrize("n_parts", [1, 2, 4])
 def test_eigenvectors_leave_out_the_trivial_one_also_of_a_graph_in_parts(n_parts):
     rng = np.random.default_rng(1)
