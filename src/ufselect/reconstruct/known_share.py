@@ -134,7 +134,7 @@ class KnownShare:
         return signs, whole, (seen, targets[n_train:]), (kept, out, squares)
 
     def of_components(self, count: int) -> float:
-        """Return the share known from so many principal components of all columns of the training rows."""
+        """Return the share explained by so many principal components of all columns of the training rows."""
         shares = self._component_shares
         return float(shares[min(count, shares.size) - 1])
 
