@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from ufselect.gram.operator import FORM_RATIO, FactoredGram, FormedGram, LowRankGram, MissingSummary
-from ufselect.gram.rows import RowInfo, power_of_two_near, row_blocks
+from ufselect.gram.rows import RowInfo, power_of_two_near, row_blocks, working_dtype
 
 BLOCK_BYTES = 2**26  # of rows with missing values that are reduced at once
 
@@ -200,7 +200,6 @@ def pairwise_sums(block: Any, weights: NDArray | None = None) -> PairwiseSums:
 
 
 def _dense_sums(block: Any, weights: NDArray) -> PairwiseSums:
-    dtype = np.dtype(np.float32) if block.dtype == np.float32 else np.dtype(np.float64)
     values = np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
     gaps = np.isnan(values)
     first = values[np.argmin(gaps, axis=0), np.arange(values.shape[1])]
@@ -226,7 +225,7 @@ def _dense_sums(block: Any, weights: NDArray) -> PairwiseSums:
         pair_weights=total - lost[:, None] - lost + mask.T @ (missing * weights[:, None]),
         sums=(weights @ values)[:, None] - (mask.T @ weighted).T,
         products=values.T @ weighted,
-        dtype=dtype,
+        dtype=working_dtype(block.dtype),
     )
 
 
