@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas
+import pytest
 from scipy import sparse
 
 from ufselect.pipeline import ReadOptions, Request, read_data, run_selection
@@ -32,3 +33,18 @@ def test_sentences_name_columns_of_sparse_tables_too(tmp_path):
     sparse.save_npz(tmp_path / "t.npz", sparse.csr_array(values))
     run = run_selection(read_data(tmp_path / "t.npz"), Request(n_features=2))
     assert any("feature_3 has" in line for line in run.assumptions())
+
+
+@pytest.mark.parametrize("form", [dict, pandas.Series])
+def test_prices_by_name_are_added_up_by_name(tmp_path, form):
+    values = np.random.default_rng(0).standard_normal((40, 4))
+    pandas.DataFrame(values, columns=list("abcd")).to_csv(tmp_path / "t.csv", index=False)
+    costs = form({"d": 1, "c": 50, "b": 50, "a": 2})
+    request = Request(n_features=3, parameters={"costs": costs, "budget": 4})
+    run = run_selection(read_data(tmp_path / "t.csv"), request)
+    assert run.selected_names == ["a", "d"]
+    said = [
+        "The selected columns cost 3 of the budget of 4.",
+        "The budget allows 2 of the 3 columns asked for.",
+    ]
+    assert set(said) <= set(run.assumptions())

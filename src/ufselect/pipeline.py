@@ -31,7 +31,7 @@ from ufselect import Assessment, assess
 from ufselect._registry import SELECTORS, all_selectors
 from ufselect._utils.imports import import_extra
 from ufselect._utils.threads import blas_threads_for
-from ufselect._utils.validation import has_missing, listed
+from ufselect._utils.validation import ColumnTable, has_missing, listed
 from ufselect.assessment.held_out import far_rows_note
 from ufselect.base import GramSelector, UnsupervisedSelector
 from ufselect.datasets import load_dataset
@@ -333,11 +333,10 @@ class Run:
             lines.append(f"{number} the default; -k changes the number.")
         budget, asked = getattr(self.method, "budget", None), self.request.n_features
         if budget is not None:
-            spent, count = (
-                np.sum(np.asarray(self.method.costs)[self.selected]),
-                n_units(table.groups, self.selected),
-            )
+            prices = ColumnTable(len(names), np.array(names)).numbers("costs", self.method.costs)
+            spent = prices[self.selected].sum()
             lines.append(f"The selected columns cost {spent:.6g} of the budget of {budget:.6g}.")
+            count = n_units(table.groups, self.selected)
             if isinstance(asked, int) and count < asked:
                 lines.append(f"The budget allows {count} of the {asked} columns asked for.")
         if self.assessment is not None:
