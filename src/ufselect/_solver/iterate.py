@@ -1,8 +1,8 @@
-"""The loop of every iterative method, what it reports, and accelerated proximal gradient steps."""
+"""The loop of every iterative method, and what it reports."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -30,15 +30,11 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class SolverResult:
-    """The end of a run: the last state, and the objective at the start and after each iteration.
-
-    ``residuals`` are the distances of the point to the constraints that are only penalised.
-    """
+    """The end of a run: the last state, and the objective at the start and after each iteration."""
 
     state: Any
     objective_history: NDArray
     n_iter: int
-    residuals: Mapping[str, float]
     status: Status
 
     @property
@@ -65,10 +61,6 @@ class Descent:
     def is_settled(self, last: Any, state: Any, tol: float) -> bool:
         """Return whether the run may end after a step from ``last`` to ``state``."""
         return last.objective - state.objective <= tol * (self.unit + abs(last.objective))
-
-    def residuals(self, state: Any) -> dict[str, float]:
-        """Return the distances to the constraints that are only penalised."""
-        return {}
 
 
 def iterate(
@@ -97,7 +89,6 @@ def iterate(
         state=state,
         objective_history=np.asarray(history),
         n_iter=len(history) - 1,
-        residuals=method.residuals(state),
         status=(Status.PRECISION if is_blurred else Status.CONVERGED) if settled else Status.MAX_ITER,
     )
 
@@ -112,8 +103,8 @@ def run_attributes(
 ) -> dict[str, Any]:
     """Return the attributes that every iterative selector has, warning if the run did not converge.
 
-    ``scale`` is what the data were divided by; the objective is returned in units of the data squared.
-    ``reason`` says what happened and what to change, if the selector knows more than the run's status.
+    ``scale`` is what the data were divided by; ``reason``, what happened and what to change, replaces that of
+    the run's status.
     """
     if is_judged and not result.converged:
         meaning, advice = reason or result.status.value

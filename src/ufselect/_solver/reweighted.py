@@ -4,9 +4,8 @@ r"""The reweighted eigenproblem, which UDFS, SOGFS and SPCAFS share.
 
     \min_{W^\top W = I}\; \mathrm{Tr}(W^\top M W) + \gamma \sum_j (\|w_j\|^2 + \varepsilon)^{p/2}
 
-Each step takes the lowest eigenvectors of M plus a diagonal that grows without bound for rows that vanish.
-M is :math:`A^\top L A` for a Laplacian L over the samples, or −S; it is held as a matrix, as a factor, or,
-by SPCAFS, through its products.
+M is :math:`A^\top L A` for a Laplacian L over the samples, or −S. Each step takes the lowest eigenvectors of
+M plus a diagonal that grows without bound for rows that vanish.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ def row_penalty(squared_norms: NDArray, p: float) -> float:
 def row_weights(squared_norms: NDArray, p: float) -> NDArray:
     r"""Return :math:`\tfrac{p}{2} (\|w_j\|^2 + \varepsilon)^{(p-2)/2}`, the slopes of the row penalty.
 
-    The penalty is concave in the squared row norms for p ≤ 2, so that these weights turn it into a
-    quadratic that lies above it and touches it at the current rows.
+    For p ≤ 2 the penalty is concave in the squared row norms, so that with these weights a quadratic lies
+    above it and touches it at the current rows.
     """
     return p / 2 * (squared_norms + EPSILON) ** ((p - 2) / 2)
 
@@ -53,7 +52,7 @@ class Projection:
 class ReweightedEigenproblem(Descent):
     """Put the row weights of the current W on the diagonal of M and take the lowest eigenvectors of the sum.
 
-    They are the exact minimiser of a quadratic above the objective, which therefore never rises.
+    They minimise a quadratic above the objective, which therefore never rises.
     """
 
     resolution = RESOLUTION
@@ -181,7 +180,7 @@ class FormedQuadratic(Quadratic):
         if self.order > 1500 and 8 * count < self.order:
             roots = np.sqrt(diagonal)
             scaled = self.matrix / roots / roots[:, None]
-            factor = linalg.cho_factor(_plus_diagonal(scaled, 1.0), overwrite_a=True, check_finite=False)
+            factor = linalg.cho_factor(scaled + np.eye(self.order), overwrite_a=True, check_finite=False)
             return lowest_eigenvectors(
                 lambda block: scaled @ block,
                 lambda block: linalg.cho_solve(factor, block, check_finite=False),
@@ -189,7 +188,7 @@ class FormedQuadratic(Quadratic):
                 start,
                 count,
             )
-        return eigenpairs_between(_plus_diagonal(self.matrix, diagonal), 0, count - 1)[1]
+        return eigenpairs_between(self.matrix + np.diag(diagonal), 0, count - 1)[1]
 
 
 class FactoredQuadratic(Quadratic):
@@ -207,26 +206,24 @@ class FactoredQuadratic(Quadratic):
         return self.factor.T @ self.factor[:, indices]
 
     def eigenpairs(self) -> tuple[NDArray, NDArray]:
-        """Return the eigenvalues in ascending order and their vectors, without those that must be 0."""
+        """Return the same without the eigenvalues that must be 0."""
         _, roots, rows = linalg.svd(self.factor, full_matrices=False, check_finite=False)
         return roots[::-1] ** 2, rows[::-1].T
 
     def _lowest(self, diagonal: NDArray, count: int, start: NDArray) -> NDArray:
         scaled = self.factor / np.sqrt(diagonal)
-        core = linalg.cho_factor(_plus_diagonal(scaled @ scaled.T, 1.0), overwrite_a=True, check_finite=False)
+        core = linalg.cho_factor(
+            scaled @ scaled.T + np.eye(len(scaled)), overwrite_a=True, check_finite=False
+        )
 
-        def solve(block: NDArray) -> NDArray:
-            """Apply Woodbury's identity."""
+        def solve(block: NDArray) -> NDArray:  # by Woodbury's identity
             return block - scaled.T @ linalg.cho_solve(core, scaled @ block, check_finite=False)
 
         return lowest_eigenvectors(lambda block: scaled.T @ (scaled @ block), solve, diagonal, start, count)
 
 
 def smoothness_quadratic(data: NDArray, laplacian: sparse.csr_array) -> FormedQuadratic | FactoredQuadratic:
-    """Return ``M = AᵀLA`` for a positive semidefinite L over the samples.
-
-    M is formed unless features are many and more than twice the samples; then its factor is ``L^½ A``.
-    """
+    """Return ``M = AᵀLA``, or for many features, more than twice the samples, its factor ``L^½ A``."""
     n_samples, n_features = data.shape
     if n_features <= max(500, 2 * n_samples):
         matrix = data.T @ (laplacian @ data)
@@ -250,13 +247,10 @@ def lowest_eigenvectors(
     conditioned, and the largest μ are wanted: nothing is lost to the rounding of large entries.
 
     Block Davidson: the best vectors of a growing orthonormal basis are corrected by their residuals times an
-    approximate inverse of N; a full basis is cut back to its two best blocks. Corrections to w below 1e-8 end
-    the run.
-
-    The first two arguments apply :math:`E^{-1/2} M E^{-1/2}` and, approximately, :math:`N^{-1}` to a block of
-    vectors; ``start`` has independent columns that may be close to the result. The ``count`` vectors, lowest
-    first and orthonormal, are followed by guards, which let them converge at the rate of a wider gap; guards
-    missing in the start are drawn from a fixed seed.
+    approximate inverse of N; a full basis is cut back to its two best blocks. The first two arguments apply
+    :math:`E^{-1/2} M E^{-1/2}` and, approximately, :math:`N^{-1}` to a block of vectors. The ``count``
+    vectors, lowest first and orthonormal, are followed by guards, which let them converge at the rate of a
+    wider gap.
     """
     order = diagonal.size
     root = np.sqrt(diagonal)[:, None]
@@ -302,9 +296,3 @@ def orthonormal_beyond(directions: NDArray, basis: NDArray) -> NDArray:
         fresh, triangle, _ = linalg.qr(fresh, mode="economic", pivoting=True, check_finite=False)
         fresh = fresh[:, np.abs(triangle.diagonal()) > 1e-8]  # less is rounding
     return fresh
-
-
-def _plus_diagonal(matrix: NDArray, diagonal: NDArray | float) -> NDArray:
-    total = matrix.copy()
-    total[np.diag_indices_from(total)] += diagonal
-    return total

@@ -326,11 +326,13 @@ class ProximalAlternatingMinimisation(Descent):
         objective = problem.objective(X, product, Y, Z)
         return PamState(X, Y, Z, product, problem.ascent(X, product, Y, Z), objective, entries, rows)
 
-    def residuals(self, state: PamState) -> dict[str, float]:
-        return {
-            "row": float(np.sqrt(squared_distance(state.X, state.Z))),
-            "entry": float(np.sqrt(squared_distance(state.X, state.Y))),
-        }
+
+def constraint_residuals(state: PamState) -> dict[str, float]:
+    """Return the distances of X to its sparse copies."""
+    return {
+        "row": float(np.sqrt(squared_distance(state.X, state.Z))),
+        "entry": float(np.sqrt(squared_distance(state.X, state.Y))),
+    }
 
 
 def _same(first: Support | None, second: Support | None) -> bool:

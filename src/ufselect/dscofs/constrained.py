@@ -19,6 +19,7 @@ from ufselect.dscofs.algorithm import (
     ProximalAlternatingMinimisation,
     Start,
     barzilai_borwein,
+    constraint_residuals,
     make_x_step,
     optimality_gap,
     optimality_message,
@@ -177,7 +178,7 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
         selected = leading_pairs(gram.subgram(np.flatnonzero(support)), m)
         bound = min(bound, variance_bound(spectrum, diagonal, request.n_selected, m, units))
         gap = optimality_gap(-history[-1], bound)
-        result = SolverResult(X, np.asarray(history), n_iter, {}, Status.CONVERGED)
+        result = SolverResult(X, np.asarray(history), n_iter, Status.CONVERGED)
         return scores, {
             "ranking_": ranking,
             "support_": support,
@@ -206,7 +207,7 @@ def raise_penalties(
         n_iter += result.n_iter
         if callback is not None:
             callback(n_iter, result.state.objective)
-        if max(result.residuals.values()) <= 0.01 * np.sqrt(start.point.shape[1]):
+        if max(constraint_residuals(result.state).values()) <= 0.01 * np.sqrt(start.point.shape[1]):
             break
         start = Start(result.state.X, result.state.product, is_informed=True)
         problem = replace(problem, mu_row=4 * problem.mu_row, mu_entry=4 * problem.mu_entry)

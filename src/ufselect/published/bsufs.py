@@ -18,6 +18,7 @@ from ufselect.dscofs.algorithm import (
     ProximalAlternatingMinimisation,
     SplitPCA,
     Support,
+    constraint_residuals,
     make_x_step,
     pca_start,
     penalty_unit,
@@ -244,7 +245,7 @@ class BSUFS(GramSelector):
             "row_sparse_components_": result.state.Z.T,
             "entry_sparse_components_": result.state.Y.T,
             "n_components_": m,
-            "constraint_residuals_": dict(result.residuals),
+            "constraint_residuals_": constraint_residuals(result.state),
             **run_attributes("BSUFS", result, gram.scale),
         }
 

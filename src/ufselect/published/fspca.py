@@ -112,7 +112,7 @@ class FSPCA(GramSelector):
             result = iterate(method, max_iter=self.max_iter, tol=0.0, callback=request.progress)
         else:
             start = method.init()
-            result = SolverResult(start, np.array([start.objective]), 0, {}, Status.CONVERGED)
+            result = SolverResult(start, np.array([start.objective]), 0, Status.CONVERGED)
         return request.units.of_rows(request.units.sums(result.state.diagonal)), {
             "components_": method.components(result.state).T,
             "n_components_": m,
