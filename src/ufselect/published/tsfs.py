@@ -20,7 +20,6 @@ from ufselect.gram.rows import mean_and_scale, order_of_rows
 
 # Rounding of the loss that its comparison with the quadratic model must tolerate.
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
-Weights = tuple[NDArray, ...]  # W₁, b₁, W₂, b₂
 
 
 def teacher_embedding(centred: NDArray, n_components: int, seed: int) -> NDArray:
@@ -45,8 +44,8 @@ def teacher_embedding(centred: NDArray, n_components: int, seed: int) -> NDArray
 class StudentState:
     """The weights of the network, those before, and what the accelerated method carries along."""
 
-    weights: Weights
-    previous: Weights
+    weights: NDArray  # W₁, b₁, W₂ and b₂ in one vector
+    previous: NDArray
     momentum: float
     curvature: float
     objective: float
@@ -67,15 +66,15 @@ class StudentNetwork(Descent):
         self.hidden, self.gamma, self.seed = hidden, gamma, seed
 
     def init(self) -> StudentState:
-        """Start without any feature, W₁ = 0."""
         rng = np.random.default_rng(self.seed)
         n_outputs = self.targets.shape[1]
-        weights = (
-            np.zeros((self.inputs.shape[1], self.hidden)),
+        start = (
+            np.zeros(self.inputs.shape[1] * self.hidden),  # W₁ = 0: without any feature
             rng.standard_normal(self.hidden),
-            rng.standard_normal((self.hidden, n_outputs)) / np.sqrt(self.hidden),
+            rng.standard_normal(self.hidden * n_outputs) / np.sqrt(self.hidden),
             np.zeros(n_outputs),
         )
+        weights = np.concatenate(start)
         # For standardised features and embedding; too small a curvature is doubled at once.
         return StudentState(weights, weights, 1.0, 1.0, self.loss(weights) + self.penalty(weights))
 
@@ -90,8 +89,7 @@ class StudentNetwork(Descent):
         See O'Donoghue and Candès (2015), Foundations of Computational Mathematics 15.
         """
         momentum = (1 + np.sqrt(1 + 4 * state.momentum**2)) / 2
-        pull = (state.momentum - 1) / momentum
-        ahead = tuple(w + pull * (w - old) for w, old in zip(state.weights, state.previous, strict=True))
+        ahead = state.weights + (state.momentum - 1) / momentum * (state.weights - state.previous)
         weights, curvature, objective = self._proximal_step(ahead, state.curvature)
         if objective > state.objective:
             momentum = 1.0
@@ -100,59 +98,60 @@ class StudentNetwork(Descent):
             return state
         return StudentState(weights, state.weights, momentum, curvature, objective)
 
-    def _proximal_step(self, weights: Weights, curvature: float) -> tuple[Weights, float, float]:
+    def _proximal_step(self, weights: NDArray, curvature: float) -> tuple[NDArray, float, float]:
         """Step along the gradient, shrink rows, and halve the step until the quadratic model holds."""
-        value, slopes = self.loss(weights), self.gradient(weights)
+        value, slope = self.loss(weights), self.gradient(weights)
         curvature = 0.9 * curvature  # so that one bad place does not shorten all later steps
         while True:
-            first, *rest = (w - slope / curvature for w, slope in zip(weights, slopes, strict=True))
-            norms, threshold = np.linalg.norm(first, axis=1, keepdims=True), self.gamma / curvature
+            moved = weights - slope / curvature
+            first, threshold = self.split(moved)[0], self.gamma / curvature
+            norms = np.linalg.norm(first, axis=1, keepdims=True)
             first *= 1 - np.divide(threshold, norms, out=np.ones_like(norms), where=norms > threshold)
-            moved = (first, *rest)
-            changes = [new - w for new, w in zip(moved, weights, strict=True)]
-            rise = sum(
-                np.vdot(change, slope + 0.5 * curvature * change)
-                for change, slope in zip(changes, slopes, strict=True)
-            )
-            loss = self.loss(moved)
+            change, loss = moved - weights, self.loss(moved)
+            model = value + change @ (slope + 0.5 * curvature * change)
             # If rounding hides every descent, the step shrinks to nothing, and the state stays.
-            if loss <= value + rise + ROUNDING * abs(value) or not np.isfinite(curvature):
+            if loss <= model + ROUNDING * abs(value) or not np.isfinite(curvature):
                 return moved, curvature, loss + self.penalty(moved)
             curvature *= 2.0
 
-    def scores(self, state: StudentState) -> NDArray:
+    def scores(self, weights: NDArray) -> NDArray:
         """Return the row norms of W₁; for zero rows, minus the feature's distance from entering.
 
         At a minimum, a row is zero exactly when the gradient of the loss there has a norm of at most γ.
         """
-        norms = np.linalg.norm(state.weights[0], axis=1)
-        slopes = np.linalg.norm(self.gradient(state.weights)[0], axis=1)
+        norms = np.linalg.norm(self.split(weights)[0], axis=1)
+        slopes = np.linalg.norm(self.split(self.gradient(weights))[0], axis=1)
         return np.where(norms > 0, norms, np.minimum(slopes - self.gamma, 0.0))
 
-    def penalty(self, weights: Weights) -> float:
+    def split(self, weights: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Return views of W₁, b₁, W₂ and b₂."""
+        (d, h), m = (self.inputs.shape[1], self.hidden), self.targets.shape[1]
+        w1, b1, w2, b2 = np.split(weights, np.cumsum([d * h, h, h * m]))
+        return w1.reshape(d, h), b1, w2.reshape(h, m), b2
+
+    def penalty(self, weights: NDArray) -> float:
         """Return the penalty on W₁."""
-        return self.gamma * float(np.linalg.norm(weights[0], axis=1).sum())
+        return self.gamma * float(np.linalg.norm(self.split(weights)[0], axis=1).sum())
 
-    def loss(self, weights: Weights) -> float:
+    def loss(self, weights: NDArray) -> float:
         """Return the loss and the penalty on W₂."""
+        w2 = self.split(weights)[2]
         error = self._outputs(weights)[1] - self.targets
-        return 0.5 * float(np.vdot(error, error) / len(error) + self.gamma * np.vdot(weights[2], weights[2]))
+        return 0.5 * float(np.vdot(error, error) / len(error) + self.gamma * np.vdot(w2, w2))
 
-    def gradient(self, weights: Weights) -> Weights:
+    def gradient(self, weights: NDArray) -> NDArray:
         """Return the gradient of the loss by backpropagation."""
         hidden, outputs = self._outputs(weights)
+        w2 = self.split(weights)[2]
         error = (outputs - self.targets) / len(outputs)
-        back = error @ weights[2].T * (1 - hidden**2)
-        return (
-            self.inputs.T @ back,
-            back.sum(axis=0),
-            hidden.T @ error + self.gamma * weights[2],
-            error.sum(axis=0),
-        )
+        back = error @ w2.T * (1 - hidden**2)
+        slopes = self.inputs.T @ back, back.sum(axis=0), hidden.T @ error + self.gamma * w2, error.sum(axis=0)
+        return np.concatenate([slope.ravel() for slope in slopes])
 
-    def _outputs(self, weights: Weights) -> tuple[NDArray, NDArray]:
-        hidden = np.tanh(self.inputs @ weights[0] + weights[1])
-        return hidden, hidden @ weights[2] + weights[3]
+    def _outputs(self, weights: NDArray) -> tuple[NDArray, NDArray]:
+        w1, b1, w2, b2 = self.split(weights)
+        hidden = np.tanh(self.inputs @ w1 + b1)
+        return hidden, hidden @ w2 + b2
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -287,7 +286,7 @@ class TSFS(UnsupervisedSelector):
             embedding = teacher_embedding(centred, self.n_components, teacher_seed)
             student = StudentNetwork(inputs, embedding, self.hidden, self.gamma, student_seed)
             result = iterate(student, max_iter=self.max_iter, tol=self.tol, callback=request.progress)
-        scores = student.scores(result.state)
+        scores = student.scores(result.state.weights)
         uses_features = bool(np.any(scores > 0))
         if not uses_features:
             warn_user(
@@ -295,7 +294,7 @@ class TSFS(UnsupervisedSelector):
                 UserWarning,
             )
         return scores, {
-            "input_weights_": result.state.weights[0] * signs[:, None],
+            "input_weights_": student.split(result.state.weights)[0] * signs[:, None],
             "embedding_": embedding[np.argsort(order)],
             **run_attributes("TSFS", result, is_judged=uses_features),
         }
