@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from ufselect import InfFS
-from ufselect.exceptions import ConstantDataError
 
 
 def by_definition(X, alpha, damping):
@@ -39,10 +38,3 @@ def test_a_duplicate_has_the_score_of_its_original_and_one_column_has_one():
     assert fitted.scores_[5] == pytest.approx(fitted.scores_[0], rel=1e-9)
     assert InfFS(1).fit(X[:, :1]).support_.all()
     np.testing.assert_allclose(InfFS(1, alpha=0.0).fit(np.hstack([X[:, :1]] * 3)).scores_, 0, atol=1e-6)
-
-
-def test_what_cannot_be_is_refused():
-    with pytest.raises(ConstantDataError):
-        InfFS().fit(np.ones((12, 4)))
-    with pytest.raises(ValueError, match="'damping' parameter"):
-        InfFS(damping=1.0).fit(np.eye(5))

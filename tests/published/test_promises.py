@@ -33,6 +33,7 @@ OUT_OF_RANGE = {
     UDFS: {"gamma": 0.0, "reg": "auto"},
     TSFS: {"hidden": 2.5, "gamma": np.nan, "n_components": 0, "tol": -1},
     SPEC: {"ranking": "phi"},
+    InfFS: {"damping": 1.0},
     LaplacianScore: {"bandwidth": np.inf},
 }
 

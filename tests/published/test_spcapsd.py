@@ -109,13 +109,3 @@ def test_ranks_as_the_original_program_at_a_lower_objective(real):
     assert len(set(ranking[:100]) & set(program["ranking"][:100])) >= 95
     assert fitted.objective_history_[-1] < 0.72 * program["objective"][-1]
     assert np.all(np.diff(fitted.objective_history_) <= 0)
-
-
-def test_another_real_set_is_ranked_as_by_the_published_iteration(real):
-    X, gamma = real("usps")[0], 100.0
-    A = X - X.mean(axis=0)
-    omega = published(A, gamma, 1.0, np.ones(X.shape[1]), 6)
-    fitted = SPCAPSD(100, gamma=gamma, eta=1.0).fit(X)
-    ranking = np.argsort(fitted.ranking_)
-    assert len(set(ranking[:100]) & set(np.argsort(-np.linalg.norm(omega, axis=1))[:100])) >= 90
-    assert fitted.objective_history_[-1] <= objective(A, omega, gamma, 1.0)
