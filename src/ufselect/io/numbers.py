@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ LAB_TOKENS = frozenset(
 WORDS = {"true": 1.0, "false": 0.0, "inf": np.inf, "+inf": np.inf, "-inf": -np.inf}
 WORDS |= {"infinity": np.inf, "+infinity": np.inf, "-infinity": -np.inf}
 CODES_FROM = 2.0**53  # above, doubles cannot represent every whole number
+GROUP_CELLS = 2**16  # of text that are read together: each column alone takes long in wide tables
 MOSTLY = 0.5  # with a larger share of numbers, the words are the mistake
 
 SIGNS = str.maketrans({"−": "-", "–": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'"})
@@ -134,52 +135,95 @@ class Missing:
         return data
 
 
-def plain_numbers(column: Any, decimal: str, missing: Missing) -> tuple[NDArray, bool] | None:
-    """Return the numbers of a column of text, NaN where missing, and whether all are written as whole.
+class PlainNumbers(NamedTuple):
+    """The numbers of a data frame, read without a look at single cells.
 
-    None if any cell is not a plain number, or is too large for a double to be exact.
+    A column that holds anything but plain numbers and missing cells is not ``plain``, nor is one with whole
+    numbers too large for a double to be exact. A ``whole`` one has only whole numbers, and none is missing.
     """
-    if column.dtype.kind not in "OU":
-        return None
-    if column.dtype == object:
-        return _numbers_of_strings(column, decimal, missing)
+
+    values: NDArray
+    plain: NDArray[np.bool_]
+    whole: NDArray[np.bool_]
+
+
+def plain_numbers(frame: Any, decimal: str, missing: Missing) -> PlainNumbers:
+    """Read the columns of a data frame that hold plain numbers, typed or as text."""
+    values = np.full(frame.shape, np.nan)
+    plain, whole = np.zeros((2, frame.shape[1]), dtype=bool)
+    columns = [column for _, column in frame.items()]
+    kinds = np.array([column.dtype.kind for column in columns])
+    typed = np.isin(kinds, list("biuf"))
+    if typed.any():
+        values[:, typed] = frame.loc[:, typed].to_numpy(dtype=np.float64)
+        whole[typed] = kinds[typed] != "f"
+        plain[typed] = ~(whole[typed] & np.any(np.abs(values[:, typed]) > CODES_FROM, axis=0))
+    is_text = np.isin(kinds, list("OU"))
+    is_object = np.array([column.dtype == object for column in columns], dtype=bool)
+    size = max(1, GROUP_CELLS // max(1, len(frame)))
+    for places, read, n_columns in (
+        (np.flatnonzero(is_text & is_object), _strings_as_numbers, 1),
+        (np.flatnonzero(is_text & ~is_object), _arrow_as_numbers, size),
+    ):
+        for group in (places[first : first + n_columns] for first in range(0, places.size, n_columns)):
+            numbers, absent, whole[group] = read([columns[j] for j in group], decimal, missing)
+            odd = (np.isnan(numbers) & ~absent) | (np.abs(numbers) > CODES_FROM)
+            values[:, group], plain[group] = numbers.T, ~odd.any(axis=1)
+    return PlainNumbers(values, plain, whole)
+
+
+def _strings_as_numbers(columns: Sequence[Any], decimal: str, missing: Missing) -> tuple[Any, Any, Any]:
+    """Return numbers, which cells are missing, and whether all are written as whole, of a Python column.
+
+    The numbers are NaN if any cell is not a plain number.
+    """
+    numbers, absent = np.full((2, 1, len(columns[0])), np.nan)
+    try:
+        cells = [cell.strip() for cell in columns[0]]
+        absent = np.array([[cell in missing.words for cell in cells]])
+        if "_" in "".join(cells) or (decimal == "," and any("." in cell for cell in cells)):
+            raise ValueError  # float() takes underscores between digits
+        texts = (cell.replace(decimal, ".") for cell in cells)
+        numbers = np.array(
+            [[np.nan if gone else float(cell) for cell, gone in zip(texts, absent[0], strict=True)]]
+        )
+    except (AttributeError, ValueError):
+        return numbers, np.zeros(numbers.shape, dtype=bool), False
+    return numbers, absent, all(map(is_whole, cells))
+
+
+def _arrow_as_numbers(columns: Sequence[Any], decimal: str, missing: Missing) -> tuple[Any, Any, Any]:
+    """Return the same, one row for each column, of columns of text in Arrow, which are read together."""
     import pyarrow
     from pyarrow import compute
 
-    text = compute.utf8_trim_whitespace(column.array.__arrow_array__())
-    gone = compute.is_in(text, value_set=pyarrow.array(sorted(missing.words)))
+    arrays = [column.array.__arrow_array__() for column in columns]
+    chunks = [chunk for array in arrays for chunk in getattr(array, "chunks", [array])]
+    text = compute.utf8_trim_whitespace(pyarrow.chunked_array(chunks))
+    cells = text
     if decimal == ",":
-        if compute.any(compute.match_substring(text, ".")).as_py():
-            return None
-        text = compute.replace_substring(text, ",", ".")
-    try:
-        values = compute.cast(compute.if_else(gone, None, text), "float64").to_numpy()
-    except pyarrow.ArrowInvalid:
-        return None
-    if not _are_plain(values, compute.sum(gone).as_py() or 0):
-        return None
-    is_whole = np.array_equal(values, np.rint(values))
-    return values, is_whole and compute.all(compute.match_substring_regex(text, "^-?[0-9]+$")).as_py()
+        replaced = compute.replace_substring(text, ",", ".")
+        cells = compute.if_else(compute.match_substring(text, "."), "no number", replaced)
+    gone = compute.is_in(text, value_set=pyarrow.array(sorted(missing.words)))
+    cells = compute.if_else(gone, None, cells)
+    n_rows, shape = len(columns[0]), (len(columns), len(columns[0]))
+    numbers, whole = np.full(shape, np.nan), np.zeros(shape[0], dtype=bool)
 
+    def read(first: int, last: int) -> None:
+        """Read columns, in halves if some are no numbers."""
+        try:
+            part = cells.slice(first * n_rows, (last - first) * n_rows)
+            numbers[first:last] = compute.cast(part, "float64").to_numpy().reshape(-1, n_rows)
+        except pyarrow.ArrowInvalid:
+            for start, end in ((first, (first + last) // 2), ((first + last) // 2, last)):
+                if end - start < last - first and start < end:
+                    read(start, end)
 
-def _numbers_of_strings(column: Any, decimal: str, missing: Missing) -> tuple[NDArray, bool] | None:
-    """Return the same for a column of Python strings."""
-    try:
-        cells = [cell.strip() for cell in column]
-        if "_" in "".join(cells) or (decimal == "," and any("." in cell for cell in cells)):
-            return None  # float() takes underscores between digits
-        present = [None if cell in missing.words else cell.replace(decimal, ".") for cell in cells]
-        values = np.array([np.nan if cell is None else float(cell) for cell in present])
-    except (AttributeError, ValueError):
-        return None
-    if not _are_plain(values, present.count(None)):
-        return None
-    return values, np.array_equal(values, np.rint(values)) and all(map(is_whole, cells))
-
-
-def _are_plain(values: NDArray, n_missing: int) -> bool:
-    """Whether only missing cells were read as NaN, and no number is beyond those that doubles tell apart."""
-    return bool(np.isnan(values).sum() <= n_missing and not np.any(np.abs(values) > CODES_FROM))
+    read(0, len(columns))
+    if np.any(numbers[:, 0] == np.rint(numbers[:, 0])):
+        written = compute.fill_null(compute.match_substring_regex(text, "^-?[0-9]+$"), False)
+        whole = written.to_numpy().reshape(shape).all(axis=1)
+    return numbers, cells.is_null().to_numpy().reshape(shape), whole
 
 
 class NumberReader:
@@ -197,32 +241,17 @@ class NumberReader:
         self._facts: NDArray | None = None
         self._absent = list(self._missing.further)  # those asked for that no cell had so far
 
-    def read(self, block: Any, dtype: Any = np.float64, plain: Sequence[Any] | None = None) -> NDArray:
+    def read(self, block: Any, numbers: PlainNumbers | None = None) -> NDArray:
         """Return the columns of a data frame as an array; cells that are not numbers become NaN.
 
-        ``plain`` has what ``plain_numbers`` returns for each column of the frame, if that is known.
+        ``numbers`` has the plain numbers of all columns of the frame, if they are known.
         """
-        chosen = block if len(self.positions) == block.shape[1] else block.iloc[:, self.positions]
-        values = np.empty(chosen.shape, dtype=dtype)
-        kinds = np.array([kind.kind for kind in chosen.dtypes])
-        typed = np.isin(kinds, list("biuf"))
-        if typed.any():
-            values[:, typed] = chosen.loc[:, typed].to_numpy(dtype=dtype)
-            self.whole &= kinds != "f"
-            for place in np.flatnonzero(typed & (kinds != "f")):
-                if np.abs(values[:, place]).max(initial=0) > CODES_FROM:
-                    self._too_large.add(self.positions[place])
-        for place in np.flatnonzero(~typed):
-            column = chosen.iloc[:, place]
-            if plain is None:
-                numbers = plain_numbers(column, self._decimal, self._missing)
-            else:
-                numbers = plain[self.positions[place]]
-            if numbers is None:
-                values[:, place] = self._parsed(int(place), column)
-            else:
-                values[:, place] = numbers[0]
-                self.whole[place] &= numbers[1]
+        values, plain, whole = numbers or plain_numbers(block, self._decimal, self._missing)
+        if len(self.positions) < block.shape[1]:
+            values, plain, whole = values[:, self.positions], plain[self.positions], whole[self.positions]
+        self.whole &= whole | ~plain
+        for place in np.flatnonzero(~plain):
+            values[:, place] = self._parsed(int(place), block.iloc[:, self.positions[place]])
         self._n_rows += len(block)
         if self._missing.numbers:
             self._coded += [np.sum(values == number, axis=0) for number in self._missing.numbers]
@@ -238,6 +267,9 @@ class NumberReader:
 
     def _parsed(self, place: int, column: Any) -> NDArray:
         position = self.positions[place]
+        if column.dtype.kind in "iu":
+            self._too_large.add(position)
+            return np.full(len(column), np.nan)
         if column.dtype.kind not in "OUT" and not str(column.dtype).startswith("string"):
             self._meet(position, str(column.dtype), len(column))
             return np.full(len(column), np.nan)

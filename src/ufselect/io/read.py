@@ -137,20 +137,19 @@ class NumberBlocks:
 
     def __init__(self, rows: TextRows | ParquetRows, options: ReadOptions) -> None:
         self.rows, first = rows, rows.first()
-        columns = (first.iloc[:, j] for j in range(first.shape[1]))
         # the numbers of the first block, which is often all of the file, are read once
-        self._plain: Any = [plain_numbers(column, rows.decimal, rows.missing) for column in columns]
-        self.features, self.texts, self.roles, self.labels = plan_columns(rows, options, self._plain)
+        self._plain: Any = plain_numbers(first, rows.decimal, rows.missing)
+        self.features, self.texts, self.roles, self.labels = plan_columns(rows, first, options, self._plain)
 
     def __iter__(self) -> Iterator[NDArray]:
         for _, values in self._numbers():
             yield values
 
-    def _numbers(self, dtype: Any = np.float64) -> Iterator[tuple[Any, NDArray]]:
+    def _numbers(self) -> Iterator[tuple[Any, NDArray]]:
         """Yield the blocks as they are written, and as numbers."""
         self.reader = NumberReader(self.features, self.rows.decimal, self.rows.missing)
         for block in self.rows.blocks():
-            yield block, self.reader.read(block, dtype, self._plain)
+            yield block, self.reader.read(block, self._plain)
             self._plain = None
 
     def table(self, stride: int = 1, see: Callable[[NDArray], None] | None = None) -> Table:
@@ -165,7 +164,7 @@ class NumberBlocks:
         data = np.empty(shape, dtype=np.float32 if large else np.float64)
         cells: dict[str, list[NDArray]] = {role: [] for role in roles}
         n_rows = used = 0
-        for block, values in self._numbers(data.dtype):
+        for block, values in self._numbers():
             kept = slice(-n_rows % stride, None, stride)
             if see is not None:
                 see(values)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ufselect._utils.imports import import_extra
 from ufselect.exceptions import TableError
-from ufselect.io.numbers import MOSTLY, Missing, NumberReader, is_whole, read_number
+from ufselect.io.numbers import MOSTLY, Missing, NumberReader, PlainNumbers, is_whole, read_number
 from ufselect.io.table import NOT_NUMBERS, ReadOptions, Table, find_column
 
 ID_NAMES = frozenset([
@@ -109,15 +109,14 @@ def look_at_typed(values: Any) -> ColumnLook:
 
 
 def plan_columns(
-    rows: Any, options: ReadOptions, plain: Sequence[tuple[NDArray, bool] | None]
+    rows: Any, first: Any, options: ReadOptions, numbers: PlainNumbers
 ) -> tuple[list[int], dict[int, str], dict[str, int | None], tuple[int, ...]]:
-    """Decide by the first block of a text or Parquet file what each column is for.
+    """Decide by the first block of a text or Parquet file and its numbers what each column is for.
 
-    ``plain`` has the numbers of columns of text, as of ``plain_numbers``. Returns the positions of the
-    features; those of other columns to copy to the output, with the reason; those of ids, labels, batches and
-    weights; and all columns of labels and covariates.
+    Returns the positions of the features; those of other columns to copy to the output, with the reason;
+    those of ids, labels, batches and weights; and all columns of labels and covariates.
     """
-    first, names, unnamed = rows.first(), rows.names, rows.unnamed
+    names, unnamed = rows.names, rows.unnamed
     if first.empty:
         raise TableError("The table has names but no rows of data; check that the whole file was exported.")
     named: dict[str, int | None] = {}
@@ -132,7 +131,7 @@ def plan_columns(
         for place, why in ((named["batch"], "batches"), (named["weight"], "weights"))
         if place is not None and place not in (id_position, *labels)
     }
-    closer = _positions_to_look_at(rows, first, plain)  # at few columns, since this reads each cell
+    closer = _positions_to_look_at(rows, numbers)  # at few columns, since this reads each cell
     n_cells = min(LOOK_ROWS, max(50, 400_000 // max(1, len(closer))))  # of each, in a quarter of a second
     for position in closer:
         if position in (id_position, *labels, *texts):
@@ -163,23 +162,16 @@ def plan_columns(
     )
 
 
-def _positions_to_look_at(rows: Any, first: Any, plain: Sequence[Any]) -> list[int]:
+def _positions_to_look_at(rows: Any, numbers: PlainNumbers) -> list[int]:
     """Return the columns whose position, name or values suggest ids, labels, words, counters or dates."""
-    closer = []
-    for position, name in enumerate(rows.names):
-        folded, column, numbers = _folded(name), first.iloc[:, position], plain[position]
-        is_typed = column.dtype.kind in "iuf"
-        is_named = rows.unnamed[position] or _is_numbered(folded) or folded in ID_NAMES | LABEL_NAMES
-        if position == 0 or is_named or not (is_typed or numbers is not None):
-            closer.append(position)
-        else:
-            values = column.to_numpy(dtype=np.float64) if numbers is None else numbers[0]
-            values = values[:LOOK_ROWS, None]
-            with np.errstate(invalid="ignore"):
-                is_date = np.all(np.isnan(values) | ((values >= 19e6) & (values < 21e6)))
-            if is_date or counters(values)[0]:
-                closer.append(position)
-    return closer
+    values = numbers.values[:LOOK_ROWS]
+    is_date = np.all(np.isnan(values) | ((values >= 19e6) & (values < 21e6)), axis=0)
+    closer = ~numbers.plain | is_date | counters(values)
+    closer[0] = True
+    for position, folded in enumerate(map(_folded, rows.names)):
+        is_named = _is_numbered(folded) or folded in ID_NAMES | LABEL_NAMES
+        closer[position] |= rows.unnamed[position] or is_named
+    return np.flatnonzero(closer).tolist()
 
 
 def counters(values: NDArray) -> NDArray[np.bool_]:
