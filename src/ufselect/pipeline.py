@@ -41,10 +41,9 @@ from ufselect.gram.operator import FormedGram
 from ufselect.io import ReadOptions, Table, read_table
 from ufselect.io.columns import columns_named, in_order, without_named
 from ufselect.io.files import readable
-from ufselect.io.roles import role_doubts
+from ufselect.io.roles import role_doubts, without_summaries
 from ufselect.io.stream import is_for_blocks, stream_table
 from ufselect.io.table import clean
-from ufselect.io.totals import without_summaries
 from ufselect.preprocessing import AutoScaler, LogCounts
 from ufselect.reconstruct.ridge import LEAST_ROWS
 from ufselect.redundancy import RedundancyFilter

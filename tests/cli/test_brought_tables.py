@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ from ufselect.io import ReadOptions, read_table
 
 pandas = pytest.importorskip("pandas")
 FAST = "-m MaxVariance"
-NASTY = Path(__file__).resolve().parents[3] / "shared" / "nasty"
 VALUES = np.random.default_rng(0).normal(20, 3, (60, 6)).round(2)
 NAMES = [f"TI-{j}" for j in range(6)]
 
@@ -187,19 +185,6 @@ def test_titles_above_the_names_are_left_out_and_said(name):
     again = read_table(name, ReadOptions(skip_rows=3))
     np.testing.assert_array_equal(again.data, VALUES)
     assert not any("as a title" in note for note in again.notes)
-
-
-@pytest.mark.parametrize(
-    ("name", "n_columns"),
-    [("sales_euro.csv", 15), ("sales_title.csv", 15), ("sales_title.xlsx", 15), ("spec.csv", 30)],
-)
-def test_the_tables_of_a_newcomer(name, n_columns, capsys):
-    if not (NASTY / name).exists():
-        pytest.skip("the files that hurt are not beside the project")
-    if name.endswith("xlsx"):
-        pytest.importorskip("openpyxl")
-    code, out, _ = call_and_read(f"select {NASTY / name} -k 3 {FAST} --json", capsys)
-    assert (code, json.loads(out)["data"]["n_features"]) == (0, n_columns)
 
 
 SCALE = ["Strongly disagree", "Disagree", "Neutral", "Agree", "Strongly agree"]

@@ -29,16 +29,6 @@ def frame():
     )
 
 
-def test_parquet_file(frame, tmp_path):
-    pytest.importorskip("pyarrow")
-    frame.to_parquet(tmp_path / "t.parquet")
-    table = read_table(tmp_path / "t.parquet")
-    assert table.feature_names == ["a", "b"]
-    np.testing.assert_array_equal(table.data, VALUES[:, :2])
-    assert (table.id_name, table.ids.tolist()) == ("id", list("wxyz"))
-    assert (table.label_name, table.labels.tolist()) == ("class", list("uvuv"))
-
-
 def test_parquet_parts_are_joined_in_the_order_of_their_names(frame, tmp_path):
     pytest.importorskip("pyarrow")
     folder = tmp_path / "parts"
@@ -59,20 +49,6 @@ def test_a_folder_without_parts_and_a_broken_part(tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"nonsense")
     with pytest.raises(TableError, match=r"not a readable parquet file"):
         read_table(tmp_path / "x.parquet")
-
-
-def test_npz_with_names_ids_and_labels(tmp_path):
-    np.savez(
-        tmp_path / "x.npz",
-        X=VALUES,
-        y=LABELS,
-        feature_names=np.array(["p", "q", "r"]),
-        ids=np.array(list("wxyz")),
-    )
-    table = read_table(tmp_path / "x.npz")
-    assert table.feature_names == ["p", "q"]
-    assert table.labels.tolist() == LABELS.tolist()
-    assert table.ids.tolist() == list("wxyz")
 
 
 def test_mat_is_turned_to_the_labels(tmp_path):

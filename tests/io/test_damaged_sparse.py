@@ -16,40 +16,28 @@ GOOD = sparse.random_array((8, 6), density=0.5, format="csr", rng=np.random.defa
 SENTENCE = "damaged sparse matrix"
 
 
+def changed(values: np.ndarray, place: int, value: int) -> np.ndarray:
+    values = values.copy()
+    values[place] = value
+    return values
+
+
+FAULTS = {
+    "index too large": {"indices": changed(GOOD.indices, 3, 2_000_000_000)},
+    "negative index": {"indices": changed(GOOD.indices, 3, -5)},
+    "indptr falls": {"indptr": changed(GOOD.indptr, 3, GOOD.indptr[5] + 1)},
+    "indptr too short": {"indptr": GOOD.indptr[:-2]},
+    "indptr past the end": {"indptr": changed(GOOD.indptr, -1, GOOD.nnz + 1000)},
+    "fewer indices": {"indices": GOOD.indices[:-3]},
+    "spare values": {"data": np.append(GOOD.data, 1.0)},
+    "spare indices": {"indices": np.append(GOOD.indices, 0)},
+    "values in rows": {"data": np.tile(GOOD.data[:, None], 2)},
+}
+
+
 def damaged(fault: str) -> dict[str, np.ndarray]:
-    parts = {"data": GOOD.data.copy(), "indices": GOOD.indices.copy(), "indptr": GOOD.indptr.copy()}
-    if fault == "index too large":
-        parts["indices"][3] = 2_000_000_000
-    elif fault == "negative index":
-        parts["indices"][3] = -5
-    elif fault == "indptr falls":
-        parts["indptr"][3] = parts["indptr"][5] + 1
-    elif fault == "indptr too short":
-        parts["indptr"] = parts["indptr"][:-2]
-    elif fault == "indptr past the end":
-        parts["indptr"][-1] += 1000
-    elif fault == "fewer indices":
-        parts["indices"] = parts["indices"][:-3]
-    elif fault == "spare values":
-        parts["data"] = np.append(parts["data"], 1.0)
-    elif fault == "spare indices":
-        parts["indices"] = np.append(parts["indices"], 0)
-    elif fault == "values in rows":
-        parts["data"] = np.tile(parts["data"][:, None], 2)
-    return parts
-
-
-FAULTS = (
-    "index too large",
-    "negative index",
-    "indptr falls",
-    "indptr too short",
-    "indptr past the end",
-    "fewer indices",
-    "spare values",
-    "spare indices",
-    "values in rows",
-)
+    whole = {name: getattr(GOOD, name).copy() for name in ("data", "indices", "indptr")}
+    return whole | FAULTS.get(fault, {})
 
 
 def matrix_of(fault: str) -> sparse.csr_array:

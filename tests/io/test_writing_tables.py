@@ -17,7 +17,7 @@ CHOSEN = np.array([0, 2])
 def table(tmp_path):
     path = tmp_path / "in.csv"
     path.write_text(
-        "id;a;b;c;class\nx;1;2,5;0,1;u\ny;3;4,5;0,2;v\nz;5;6;0,25;u\nw;6;6;0,3;v\n", encoding="utf-8-sig"
+        "id;a;b;c;class\n01;1;2,5;0,1;u\n02;3;4,5;0,2;v\n03;5;6;0,25;u\n04;6;6;0,3;v\n", encoding="utf-8-sig"
     )
     return read_table(path)
 
@@ -25,7 +25,7 @@ def table(tmp_path):
 def test_csv_keeps_names_rows_marks_and_whole_numbers(table, tmp_path):
     write_selection(table, CHOSEN, tmp_path / "out.csv")
     written = (tmp_path / "out.csv").read_text(encoding="utf-8")
-    assert written == "\ufeffid;a;c;class\nx;1;0,1;u\ny;3;0,2;v\nz;5;0,25;u\nw;6;0,3;v\n"
+    assert written == "\ufeffid;a;c;class\n01;1;0,1;u\n02;3;0,2;v\n03;5;0,25;u\n04;6;0,3;v\n"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_what_is_written_is_read_back(table, tmp_path, ending):
     again = read_table(path)
     np.testing.assert_array_equal(again.data, table.data[:, CHOSEN])
     assert again.feature_names == ["a", "c"]
-    assert again.ids.tolist() == table.ids.tolist()
+    assert again.ids.tolist() == ["01", "02", "03", "04"]
     assert again.labels.tolist() == table.labels.tolist()
 
 

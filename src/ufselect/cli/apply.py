@@ -203,7 +203,7 @@ def opened_by(
     from ufselect.io import ReadOptions
     from ufselect.io.files import written_as
     from ufselect.io.read import has_rows, open_rows, read_uncleaned
-    from ufselect.io.totals import without_summaries
+    from ufselect.io.roles import without_summaries
 
     record = read_record(path)
     if (output := files["-o"]) is not None and str(output) != "-":

@@ -200,12 +200,11 @@ def _arrow_as_numbers(columns: Sequence[Any], decimal: str, missing: Missing) ->
     arrays = [column.array.__arrow_array__() for column in columns]
     chunks = [chunk for array in arrays for chunk in getattr(array, "chunks", [array])]
     text = compute.utf8_trim_whitespace(pyarrow.chunked_array(chunks))
-    cells = text
-    if decimal == ",":
-        replaced = compute.replace_substring(text, ",", ".")
-        cells = compute.if_else(compute.match_substring(text, "."), "no number", replaced)
     gone = compute.is_in(text, value_set=pyarrow.array(sorted(missing.words)))
-    cells = compute.if_else(gone, None, cells)
+    cells = compute.if_else(gone, None, text)
+    if decimal == ",":
+        has_point = compute.match_substring(cells, ".")
+        cells = compute.if_else(has_point, "no number", compute.replace_substring(cells, ",", "."))
     n_rows, shape = len(columns[0]), (len(columns), len(columns[0]))
     numbers, whole = np.full(shape, np.nan), np.zeros(shape[0], dtype=bool)
 
@@ -215,9 +214,9 @@ def _arrow_as_numbers(columns: Sequence[Any], decimal: str, missing: Missing) ->
             part = cells.slice(first * n_rows, (last - first) * n_rows)
             numbers[first:last] = compute.cast(part, "float64").to_numpy().reshape(-1, n_rows)
         except pyarrow.ArrowInvalid:
-            for start, end in ((first, (first + last) // 2), ((first + last) // 2, last)):
-                if end - start < last - first and start < end:
-                    read(start, end)
+            if (middle := (first + last) // 2) > first:
+                read(first, middle)
+                read(middle, last)
 
     read(0, len(columns))
     if np.any(numbers[:, 0] == np.rint(numbers[:, 0])):

@@ -357,12 +357,9 @@ def _nothing_left(table: Table) -> str:
         return " ".join([*why, "Use --impute median or --impute keep."])
     if table.dialect is None:
         return " ".join(why)
-    advice = "Check the separator and the decimal mark (--separator, --decimal)"
-    is_sheet = table.columns is not None and table.columns.rows.path.suffix.lower() == ".xlsx"
-    advice = "Check that the sheet begins with the column names" if is_sheet else advice
-    flags = (
-        " (--sheet, --skip-rows)."
-        if is_sheet
-        else ", and that the column names are the first line (--skip-rows)."
-    )
-    return " ".join([*why, f"{advice}{flags}"])
+    if table.columns is not None and table.columns.rows.path.suffix.lower() == ".xlsx":
+        why.append("Check that the sheet begins with the column names (--sheet, --skip-rows).")
+    else:
+        why.append("Check the separator and the decimal mark (--separator, --decimal), and that the column ")
+        why[-1] += "names are the first line (--skip-rows)."
+    return " ".join(why)

@@ -53,11 +53,10 @@ class Dialect:
     line_bytes: float  # mean length of a line
     line_end: bytes = b"\n"
     comment: str | None = None  # mark that begins a comment
-    remarks: int = 0  # comment lines before the table
-    titles: tuple[str, ...] = ()  # lines above the names that are no part of the table
-    is_doubtful: bool = False  # whether the first line may hold names or data
     units: tuple[str, ...] = ()  # under the header
     spaced: bool = False  # whether there is a space between a separator and a quote
+    notes: tuple[str, ...] = ()  # what was detected
+    doubts: tuple[str, ...] = ()  # what may be wrong
 
     @property
     def mark(self) -> str:
@@ -104,6 +103,23 @@ def sniff(raw: bytes, path: Path, options: ReadOptions) -> Dialect:
     )
     shorter = named and len(rows) > 1 and len(rows[0]) == usual - 1
     units = tuple(rows[1]) if named and _is_units_line(rows[1:], decimal) else ()
+    doubts, notes = _header_notes(rows[0] if named else None, decimal, is_doubtful)
+    if decimal == ",":
+        notes.append("Numbers are read with a decimal comma (--decimal . to change).")
+    if titles:
+        lines_above = (" ".join(split(line, separator)).strip() for line in lines[:first])
+        are = f"The first {first} lines are" if first > 1 else "The first line is"
+        words = " / ".join(filter(None, lines_above))
+        notes.append(f'{are} left out as a title, "{words}" (--skip-rows to change).')
+    if remarks:
+        were = "comment line before the table was" if remarks == 1 else "comment lines before the table were"
+        notes.append(f"{remarks} {were} left out.")
+    if units:
+        words = listed(list(dict.fromkeys(unit.strip() for unit in units if unit.strip())))
+        notes.append(f"The line under the names holds units ({words}) and is not read as a row.")
+    if not encoding.startswith("utf"):
+        words = "Windows-1252" if encoding == "cp1252" else encoding
+        notes.append(f"The file is not UTF-8 and is read as {words}; check names with accents.")
     return Dialect(
         encoding=encoding,
         separator=separator,
@@ -116,12 +132,24 @@ def sniff(raw: bytes, path: Path, options: ReadOptions) -> Dialect:
         line_bytes=len("\n".join(complete)) / len(complete) + 1,
         line_end=b"\n" if b"\n" in raw else b"\r",
         comment=comment,
-        remarks=remarks,
-        titles=tuple(" ".join(split(line, separator)).strip() for line in lines[:first]) if titles else (),
-        is_doubtful=is_doubtful,
         units=units,
         spaced=any(f'{separator} "' in line for line in complete),
+        notes=tuple(notes),
+        doubts=tuple(doubts),
     )
+
+
+def _header_notes(
+    names: Sequence[str] | None, decimal: str, is_doubtful: bool
+) -> tuple[list[str], list[str]]:
+    """Return what to say first and what to note about a first line of numbers."""
+    notes = []
+    if names is None:
+        notes.append("The first line holds numbers, so it is read as data (--header if it holds names).")
+    elif all(_is_number(name, decimal) for name in names if name.strip()):
+        words = "The first line holds numbers that look like names, such as years or wavelengths"
+        notes.append(f"{words} (--no-header if it is data).")
+    return (notes, []) if is_doubtful else ([], notes)
 
 
 def _encoding(raw: bytes, path: Path) -> str:
@@ -334,8 +362,9 @@ class TextRows:
         self.unnamed = [not name.strip() for name in written]
         if self.unnamed[0]:
             notes = [note for note in notes if "without a name" not in note or sum(self.unnamed) > 1]
-        self.opening_notes = [*self._dialect_notes(), *notes]
-        self.doubts = [self.opening_notes.pop(0)] if dialect.is_doubtful else []
+        if path.suffix.lower() == ".gz" and content is None and not self._packed:
+            notes.insert(0, f"{path.name} is named .gz but is not compressed; it is read as plain text.")
+        self.opening_notes, self.doubts = [*dialect.notes, *notes], list(dialect.doubts)
         bom = codecs.BOM_UTF8 if dialect.encoding == "utf-8-sig" else b""
         self._above = bom + dialect.above.encode()
         self._n_fields = dialect.width if dialect.header is None else len(dialect.header) + dialect.row_names
@@ -476,33 +505,6 @@ class TextRows:
             words = f"cannot be read as a table ({error}); check its separator and quotes."
             raise TableError(f"{self.path} {words}") from error
         return self._pandas.DataFrame(rows, columns=range(dialect.width), dtype=object)
-
-    def _dialect_notes(self) -> list[str]:
-        dialect, notes = self.dialect, []
-        if dialect.header is None:
-            notes.append("The first line holds numbers, so it is read as data (--header if it holds names).")
-        elif all(_is_number(name, self.dialect.decimal) for name in dialect.header if name.strip()):
-            words = "The first line holds numbers that look like names, such as years or wavelengths"
-            notes.append(f"{words} (--no-header if it is data).")
-        if self.path.suffix.lower() == ".gz" and self._content is None and not self._packed:
-            notes.append(f"{self.path.name} is named .gz but is not compressed; it is read as plain text.")
-        if dialect.decimal == ",":
-            notes.append("Numbers are read with a decimal comma (--decimal . to change).")
-        if dialect.titles:
-            titles = " / ".join(title for title in dialect.titles if title)
-            lines = f"The first {n} lines are" if (n := len(dialect.titles)) > 1 else "The first line is"
-            notes.append(f'{lines} left out as a title, "{titles}" (--skip-rows to change).')
-        if dialect.remarks:
-            many = dialect.remarks > 1
-            lines = f"{dialect.remarks} comment line{'s' * many} before the table"
-            notes.append(f"{lines} {'were' if many else 'was'} left out.")
-        if dialect.units:
-            units = listed(list(dict.fromkeys(unit.strip() for unit in dialect.units if unit.strip())))
-            notes.append(f"The line under the names holds units ({units}) and is not read as a row.")
-        if not dialect.encoding.startswith("utf"):
-            name = "Windows-1252" if dialect.encoding == "cp1252" else dialect.encoding
-            notes.append(f"The file is not UTF-8 and is read as {name}; check names with accents.")
-        return notes
 
 
 def workbook_rows(path: Path, options: ReadOptions) -> TextRows:
