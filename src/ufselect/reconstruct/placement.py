@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import pdist
 
 from ufselect._columns import SelectionRequest, Units, ranks_from_scores
 from ufselect._utils.validation import has_missing
@@ -32,8 +32,7 @@ class Placement:
     Their ``prices`` may add up to the ``budget``. ``regions`` has the region of each column, numbered from 0;
     ``least`` and ``most`` bound the columns selected in each. ``positions`` has one row per column.
     ``price_weight`` is what a unit of price takes off the gain of a column, as a share of all that could be
-    gained; without it greedy steps compare gains per price. A ``plan`` is a set of columns that meets all
-    rules: with it, only columns that the plan can take in may join, so that the rest can still be selected.
+    gained; without it greedy steps compare gains per price.
     """
 
     allowed: NDArray
@@ -47,7 +46,6 @@ class Placement:
     most: Any = None
     positions: Any = None
     min_distance: float = 0.0
-    plan: Any = None
 
     @property
     def is_plain(self) -> bool:
@@ -80,12 +78,7 @@ class Placement:
             for price in np.unique(self.prices[near]):
                 fits[near[self.prices[near] == price]] = math.fsum([*paid, price]) <= self.budget
             mask &= fits
-        if self.plan is None or is_last or self.is_met_by(members):
-            return mask
-        for column in np.setdiff1d(members, self.plan):
-            spare, swaps = self._swaps(members)
-            self.plan = np.append(np.setdiff1d(self.plan, spare[swaps[column, :-1]][-1:]), column)
-        return mask & (self._swaps(members)[1].any(axis=1) | np.isin(np.arange(mask.size), self.plan))
+        return mask
 
     def worth(self, gains: NDArray, total: float, columns: NDArray | slice = slice(None)) -> NDArray:
         """Return what greedy steps compare: gains less their price, or per price and free columns first.
@@ -107,32 +100,37 @@ class Placement:
         is_full = np.isfinite(self.budget) or len(members) == self.size
         return is_full and self.unmet(members).size == 0
 
-    def guided(self, members: Sequence[int] | NDArray) -> Placement:
-        """Return the same rules with a plan, or as they are if no set with these members meets them."""
-        return replace(self, plan=self.completion(members))
+    def completion(self, members: Sequence[int], gains: NDArray, node_limit: int) -> NDArray | None:
+        """Return the columns of a set with these members that meets all rules, of large gains together.
 
-    def completion(self, members: Sequence[int] | NDArray) -> NDArray | None:
-        """Return the columns of a set with these members that meets all rules, with prices the cheapest.
-
-        None if there is none, or none was found among 10,000 nodes of the search.
+        If that breaks the budget by rounding, it is the cheapest set. None if there is none, or none was
+        found among so many nodes of the search.
         """
-        size, is_capped = self.allowed.size, np.isfinite(self.budget)
+        size = self.allowed.size
         kept = np.isin(np.arange(size), members)
-        rules = [LinearConstraint(np.ones((1, size)), 1 if is_capped else self.size, self.size)]
+        least = 1 if np.isfinite(self.budget) else self.size
+        rules = [LinearConstraint(np.ones((1, size)), least, self.size)]
         if self.regions is not None:
             belongs = np.arange(self.least.size)[:, None] == self.regions
             rules.append(LinearConstraint(belongs, self.least, self.most))
         if self.positions is not None:
             rules.append(LinearConstraint(self._near_sets(), -np.inf, 1))
-        result = milp(
-            np.zeros(size) if self.prices is None else self.prices,
-            integrality=np.ones(size),
-            bounds=Bounds(kept, kept | self.allowed),
-            constraints=rules,
-            options={"node_limit": 10_000, "mip_rel_gap": 0},
-        )
-        chosen = None if result.x is None else np.flatnonzero(result.x > 0.5)
-        return None if chosen is None or self.broken_by(chosen) else chosen
+        goals = [(-gains / (gains.max() or 1.0), 0.01)]
+        if np.isfinite(self.budget):
+            rules.append(LinearConstraint(self.prices[None], -np.inf, self.budget))
+            goals.append((self.prices, 0.0))
+        for goal, gap in goals:
+            result = milp(
+                goal,
+                integrality=np.ones(size),
+                bounds=Bounds(kept, kept | self.allowed),
+                constraints=rules,
+                options={"node_limit": node_limit, "mip_rel_gap": gap},
+            )
+            chosen = None if result.x is None else np.flatnonzero(result.x > 0.5)
+            if chosen is not None and not self.broken_by(chosen):
+                return chosen
+        return None
 
     def _near_sets(self) -> sparse.csr_array:
         """Return sets of columns of which one may be selected, a row each: pairs, or neighbours on a line."""
@@ -147,29 +145,6 @@ class Placement:
             sets = [order[first : stops[first]] for first in np.flatnonzero(np.diff(stops, prepend=0))]
             starts, columns = np.cumsum([0, *map(len, sets)]), np.concatenate(sets)
         return sparse.csr_array((np.ones(columns.size), columns, starts), shape=(starts.size - 1, size))
-
-    def _swaps(self, members: Sequence[int] | NDArray) -> tuple[NDArray, NDArray]:
-        """Return the columns of the plan beyond the members, and for which of them each column can come in.
-
-        The last entry of each row says whether it can come on top of all.
-        """
-        spare = np.setdiff1d(self.plan, members)
-        swaps = np.ones((self.allowed.size, spare.size + 1), dtype=bool)
-        swaps[:, -1] = len(self.plan) < self.size
-        if self.positions is not None:
-            near = cdist(self.positions, self.positions[spare]) < self.min_distance
-            swaps[:, :-1] = near | ~near.any(axis=1, keepdims=True)
-            swaps[near.sum(axis=1) > 1] = False
-            swaps[:, -1] &= ~near.any(axis=1)
-        if self.regions is not None:
-            counts = self._region_counts(self.plan)
-            joins, leaves = (counts < self.most)[self.regions], (counts > self.least)[self.regions[spare]]
-            swaps[:, :-1] &= (joins[:, None] & leaves) | (self.regions[:, None] == self.regions[spare])
-            swaps[:, -1] &= joins
-        if self.prices is not None:
-            paid = math.fsum(self.prices[self.plan]) - np.append(self.prices[spare], 0.0)
-            swaps &= paid + self.prices[:, None] <= self.budget * (1 - 1e-12)
-        return spare, swaps
 
     def broken_by(self, members: NDArray) -> str:
         """Return the name of a rule that these columns break, or an empty string."""

@@ -28,6 +28,7 @@ from ufselect.reconstruct.ridge import (
 )
 
 MIN_RELATIVE_GAIN = 1e-4  # of the error, by an exchange; less is not worth a product with S
+MOST_TARGETS = 2000  # sparse columns that represent all; enough to select up to about a thousand
 # With more rows the leave-one-out error selects the same columns as the error, but slower.
 MOST_LEFT_OUT = 200
 # A row that is fitted exactly by itself cannot be left out; this bound keeps the quotient finite. The
@@ -47,11 +48,6 @@ def centred_rows(X: Any, gram: GramOperator, rows: RowInfo | None) -> tuple[NDAr
         return gram.factor, rows.weights
     data = dense(X) / gram.scale  # before sums, which could overflow in the user's units
     return rows.rooted(data - rows.expand(rows.means(data))), rows.weights
-
-
-def outer(vectors: NDArray) -> NDArray:
-    """Return the outer product of each row with itself."""
-    return vectors[:, :, None] * vectors[:, None, :]
 
 
 def block_gains(variances: NDArray, products: NDArray, floors: NDArray) -> NDArray:
@@ -120,11 +116,8 @@ class Problem:
     """S of the centred data A, the rules, and what is known before any column is selected.
 
     ``placement`` has the number of units to select and, for single columns, which may be selected together;
-    ``start`` has the units that are always selected. ``rows`` are those of `centred_rows`. With more than
-    ``most_targets`` sparse columns and at most ``most_rows`` rows, the products of the rows are held. With
-    more rows, a product of S with a vector costs more than one with an array of ``most_targets`` columns of
-    S, which then represent all: enough for counts up to about a thousand. ``targets`` are products of all
-    columns with orthonormal ones that are to be explained instead.
+    ``start`` has the units that are always selected. ``rows`` are those of `centred_rows`. ``targets`` are
+    products of all columns with orthonormal ones that are to be explained instead.
     """
 
     def __init__(
@@ -135,8 +128,6 @@ class Problem:
         start: Sequence[int] = (),
         rows: tuple[NDArray, NDArray] | None = None,
         targets: NDArray | None = None,
-        most_targets: int = 2000,
-        most_rows: int = 5000,
     ) -> None:
         if isinstance(gram, SparseGram) and gram.data.shape[0] <= min(
             MOST_LEFT_OUT, gram.shape[0] / FORM_RATIO
@@ -158,13 +149,14 @@ class Problem:
         elif type(gram) is FactoredGram:  # the diagonal of a subclass is not that of its rows
             self.wide = DenseRows(gram.factor)
             self._look_at_rows(gram)
-        elif isinstance(gram, SparseGram) and most_targets < gram.shape[0] > gram.data.shape[0] <= most_rows:
+        elif isinstance(gram, SparseGram) and MOST_TARGETS < gram.shape[0] > gram.data.shape[0] <= 5000:
             self.wide = SparseRows(gram)
-        elif isinstance(gram, SparseGram) and gram.shape[0] > most_targets:
-            # Columns are sampled systematically, without randomness, in proportion to their variance and
-            # divided by its root, so that sums of squares over them estimate those over all columns.
-            expected = most_targets * self.variances / self.variances.sum()
-            places = np.searchsorted(np.cumsum(expected), np.arange(most_targets) + 0.5, side="right")
+        elif isinstance(gram, SparseGram) and gram.shape[0] > MOST_TARGETS:
+            # A product of S with a vector would cost more than one with so many columns of S. They are
+            # sampled systematically, without randomness, in proportion to their variance and divided by its
+            # root, so that sums of squares over them estimate those over all columns.
+            expected = MOST_TARGETS * self.variances / self.variances.sum()
+            places = np.searchsorted(np.cumsum(expected), np.arange(MOST_TARGETS) + 0.5, side="right")
             drawn, times = np.unique(np.minimum(places, expected.size - 1), return_counts=True)
             self.targets = gram.columns(drawn)
             self.targets *= np.sqrt(times / expected[drawn]).astype(self.targets.dtype)
@@ -396,25 +388,33 @@ class Search:
     def grow(self) -> Search:
         """Return a search with the best units added until there are as many as requested, or none may join.
 
-        If that leaves a rule unmet, steps begin anew with a plan that leaves room for all columns.
+        If that leaves a rule unmet, steps begin anew, each within a set that meets all rules.
         """
         grown = copy(self)
         grown._grow()
         if not self.placement.is_plain and not self.placement.is_met_by(grown.chosen):
-            guided = self.placement.guided(self.chosen)
-            if guided.plan is not None:
-                grown = copy(self)
-                grown.placement = guided
-                grown._grow()
+            guided = copy(self)
+            guided._grow(is_guided=True)
+            grown = guided if guided.placement.is_met_by(guided.chosen) else grown
         return grown
 
-    def _grow(self) -> None:
-        while len(self.chosen) < self.placement.size:
-            may_join = self.placement.open_to(self.chosen)
-            unit = self._best(self._gains(may_join), self.compares_prices)
+    def _grow(self, *, is_guided: bool = False) -> None:
+        placement, plan = self.placement, None
+        while len(self.chosen) < placement.size:
+            may_join = placement.open_to(self.chosen)
+            gains, is_met = self._gains(may_join), placement.is_met_by(self.chosen)
+            if is_guided and not is_met:
+                limit = 10_000 if plan is None else 100  # nodes
+                found = placement.completion(self.chosen, np.maximum(gains, 0.0), limit)
+                plan = plan if found is None else found
+                if plan is None:
+                    return
+                may_join = np.isin(np.arange(may_join.size), plan)
+                gains[~may_join] = -np.inf
+            unit = self._best(gains, self.compares_prices)
             if unit < 0:
                 may_join[self.chosen] = False
-                if self.placement.is_plain or self.placement.is_met_by(self.chosen) or not may_join.any():
+                if placement.is_plain or is_met or not may_join.any():
                     return
                 unit = int(np.argmax(may_join))  # all lie in the span, and a rule asks for more
             self.add(unit)
@@ -607,12 +607,9 @@ class Search:
         self.explained = self.explained + np.einsum("ij,ij->i", along, half)
         blocks = []
         for (_, members), (variances, products) in zip(self.units.batches, self.blocks, strict=True):
-            variances, products = variances.copy(), products.copy()
-            for own, other in zip(along.T, half.T, strict=True):
-                variances += sign * outer(own[members])
-                crossed = own[members][:, :, None] * other[members][:, None, :]
-                products += (crossed + crossed.transpose(0, 2, 1)) / 2
-            blocks.append((variances, products))
+            own = along[members]
+            crossed = own @ half[members].mT
+            blocks.append((variances + sign * own @ own.mT, products + (crossed + crossed.mT) / 2))
         self.blocks = blocks
         self.inverse = self.inverse - sign * (weights @ weights.T)
         if self.leaves_out:
