@@ -1,4 +1,7 @@
-"""The one measure of reconstruction: the share of a table's variance that is known on held-out rows."""
+"""The one measure of reconstruction: the share of a table's variance that is known on held-out rows.
+
+And by it, what to measure instead of a selected column.
+"""
 
 from __future__ import annotations
 

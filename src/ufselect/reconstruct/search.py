@@ -201,8 +201,6 @@ class Problem:
 
     def share_left(self, columns: NDArray) -> Callable[[float], float]:
         """Return the unexplained share of the variance as a function of the weight of penalties."""
-        if columns.size == 0:
-            return lambda weight: 1.0
         if self.wide is not None:
             own = self.wide.columns(columns)
             inner, products = own.T @ own, own.T @ self.wide.products @ own
