@@ -16,6 +16,7 @@ from common import REAL_SETS, load, print_table
 from threadpoolctl import threadpool_limits
 
 from ufselect import DSCOFS, FSPCA, ConstrainedDSCOFS
+from ufselect._columns import UnitRequest
 from ufselect.dscofs.algorithm import optimality_gap, variance_bound
 from ufselect.dscofs.row_search import improve_by_exchanges
 from ufselect.gram import gram_operator
@@ -27,7 +28,7 @@ def compare(name: str, r: int) -> dict[str, object]:
     from abess import SparsePCA
 
     data, m = load(name)
-    gram = gram_operator(data)
+    gram, rules = gram_operator(data), UnitRequest.single(r, data.shape[1])
 
     def variance(columns: np.ndarray) -> float:
         return leading_sum(gram.subgram(columns), m)
@@ -48,9 +49,9 @@ def compare(name: str, r: int) -> dict[str, object]:
             np.flatnonzero(np.any(np.reshape(single.coef_, (data.shape[1], -1)) != 0, axis=1))[:r]
         ),
         "200 random": max(map(variance, random)),
-        "swaps": improve_by_exchanges(gram, random[0], m)[1],
+        "swaps": improve_by_exchanges(gram, random[0], m, rules)[1],
     }
-    gap = optimality_gap(ours, variance_bound(gram.eigenpairs(2 * m), gram.diag(), r, m))
+    gap = optimality_gap(ours, variance_bound(gram.eigenpairs(2 * m), gram.diag(), rules, m))
     shares = {method: f"{value / ours:.4f}" for method, value in variances.items()}
     return {"data": name, "r": r, **shares, "gap": f"{100 * gap:.1f} %", "CPU s": f"{seconds:.2f}"}
 

@@ -64,6 +64,15 @@ def test_one_dense_direction_makes_the_bound_sharper_than_the_obvious():
     assert limit >= leading(S, np.argsort(-(dense**2))[:5], 2) * (1 - 1e-9)
 
 
+def test_with_groups_the_gap_compares_with_as_many_groups():
+    data = np.random.default_rng(0).standard_normal((40, 9)) * np.linspace(1, 3, 9)
+    groups = np.array([0, 0, 0, 1, 2, 2, 3, 3, 3])
+    selector = DSCOFS(2, n_components=1, feature_groups=groups, entry_sparsity=None).fit(data)
+    S = np.cov(data, rowvar=False)
+    best = max(leading(S, np.flatnonzero(np.isin(groups, c)), 1) for c in combinations(range(4), 2))
+    assert best * (1 - 1e-9) <= bound(selector, S) <= leading(S, range(9), 1) * (1 + 1e-3)
+
+
 def test_the_message_says_the_gap():
     rng = np.random.default_rng(2)
     data = rng.standard_normal((50, 3)) @ rng.standard_normal((3, 10)) + 0.3 * rng.standard_normal((50, 10))

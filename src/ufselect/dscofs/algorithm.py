@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import lapack
 
-from ufselect._columns import UnitRequest, Units
+from ufselect._columns import UnitRequest
 from ufselect._solver.iterate import Descent
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.gram.spectrum import (
@@ -499,10 +499,8 @@ def barzilai_borwein(
     return above / below if above < largest * below else largest
 
 
-def variance_bound(
-    spectrum: Spectrum, diagonal: NDArray, n_rows: int, n_components: int, units: Units | None = None
-) -> float:
-    r"""Bound the variance that ``n_rows`` features can have along ``n_components`` orthonormal axes.
+def variance_bound(spectrum: Spectrum, diagonal: NDArray, rules: UnitRequest, n_components: int) -> float:
+    r"""Bound the variance that r features or groups can have along ``n_components`` orthonormal axes.
 
     .. math::
 
@@ -513,7 +511,8 @@ def variance_bound(
     the norm over it in each eigenvector and the sum over it in the diagonal of S. The spectrum has at least
     m pairs unless the rank is smaller.
     """
-    if units is not None and not units.is_single:
+    units, n_rows = rules.units, rules.n_selected
+    if not units.is_single:
         squares = np.square(spectrum.vectors, dtype=np.float64)
         norms = np.sqrt([units.sums(column) for column in squares.T]).T
         spectrum, diagonal = Spectrum(spectrum.values, norms, spectrum.error), units.sums(diagonal)

@@ -176,7 +176,7 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
             )
         ranking, support = choose(scores, request, lambda: gram, ties=diagonal)
         selected = leading_pairs(gram.subgram(np.flatnonzero(support)), m)
-        bound = min(bound, variance_bound(spectrum, diagonal, request.n_selected, m, units))
+        bound = min(bound, variance_bound(spectrum, diagonal, request, m))
         gap = optimality_gap(-history[-1], bound)
         result = SolverResult(X, np.asarray(history), n_iter, Status.CONVERGED)
         return scores, {

@@ -232,7 +232,7 @@ class DSCOFS(DoubleSparseSelector):
         total variance of all features.
     optimality_gap_ : float
         The largest share of the best possible variance that the selection can miss. The bound holds for every
-        selection of as many features, along as many orthonormal axes.
+        selection of as many features or groups, along as many orthonormal axes.
     optimality_message_ : str
         The same in words, such as "within 3.1 % of the best possible". With a guide, these three are about
         the guided table of the Notes.
@@ -404,7 +404,7 @@ class DSCOFS(DoubleSparseSelector):
             "n_entries_": problem.n_entries,
             "constraint_residuals_": constraint_residuals(result.state),
             "_selected_scatter": gram.subgram(selected) / trace,
-            "_variance_bound": variance_bound(spectrum, gram.diag(), selected.size, n_axes) / trace,
+            "_variance_bound": variance_bound(spectrum, gram.diag(), request, n_axes) / trace,
             **run_attributes("DSCOFS", result, gram.scale),
         }
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect._columns import UnitRequest, Units
+from ufselect._columns import UnitRequest
 from ufselect._solver.iterate import Descent, iterate
 from ufselect.dscofs.algorithm import PROVEN_GAP, DoubleSparsePCA, Start, largest, spectral_bound
 from ufselect.gram import GramOperator, Spectrum
@@ -123,22 +123,20 @@ def search_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[NDA
         method = FeatureSparsePCA(gram, n_components, rules, scores)
         features = iterate(method, max_iter=50, tol=RELATIVE_GAIN).state.features
         supports[tuple(features.tolist())] = features
-    fixed = rules.kept.tolist()
     support, captured = max(
         (
-            improve_by_exchanges(gram, supports[key], n_components, rules.units, fixed, shortlist=SHORTLIST)
+            improve_by_exchanges(gram, supports[key], n_components, rules, SHORTLIST)
             for key in sorted(supports)
         ),
         key=lambda improved: improved[1],
     )
     history = [-captured]
     support, _ = improve_by_exchanges(
-        gram, support, n_components, rules.units, fixed, report=lambda value: history.append(-value)
+        gram, support, n_components, rules, report=lambda value: history.append(-value)
     )
     if gram.shape[0] > 50:
         return support, history, np.inf
-    proof = BranchAndBound(gram.to_dense(), rules.n_selected, n_components, rules.units)
-    support, captured, bound = proof.run(support, 500, fixed)
+    support, captured, bound = BranchAndBound(gram.to_dense(), rules, n_components).run(support, 500)
     return support, [*history, min(-captured, history[-1])], bound
 
 
@@ -146,19 +144,17 @@ def improve_by_exchanges(
     gram: GramOperator,
     support: NDArray,
     n_components: int,
-    units: Units | None = None,
-    fixed: Collection[int] = (),
-    *,
+    rules: UnitRequest,
     shortlist: int = 8,
     report: Callable[[float], None] | None = None,
 ) -> tuple[NDArray, float]:
     r"""Exchange single rows, or groups of rows, until no exchange helps; return the rows and their value.
 
-    ``support`` has the rows of whole groups, and fixed groups are never removed. For each removed group the
+    ``support`` has the rows of whole groups, and kept groups are never removed. For each removed group the
     loadings of the remaining rows give a proxy whose diagonal :math:`q_j` bounds from below what a new row j
     adds; the groups with the largest sums, at first `SHORTLIST` and finally ``shortlist``, are tried exactly.
     """
-    units = Units.single(gram.shape[0]) if units is None else units
+    units, kept = rules.units, rules.kept.tolist()
     rows = np.sort(support)
     columns = np.array(gram.columns(rows), dtype=np.float64, order="F")
     pairs = leading_pairs(columns[rows], n_components)
@@ -170,7 +166,7 @@ def improve_by_exchanges(
         weights = np.bincount(units.codes[rows], pairs.vectors**2 @ np.maximum(pairs.values, 0), units.count)
         chosen = np.unique(units.codes[rows])
         for leaving in chosen[np.argsort(weights[chosen], kind="stable")].tolist():
-            if leaving in fixed:
+            if leaving in kept:
                 continue
             stays = units.codes[rows] != leaving
             others, beside = rows[stays], columns.T[stays].T  # column-major
@@ -237,26 +233,23 @@ class BranchAndBound:
     ``support`` are indices of groups. Beyond some 50 features a proof takes too many nodes on real data.
     """
 
-    def __init__(self, S: NDArray, n_rows: int, n_components: int, units: Units | None = None) -> None:
+    def __init__(self, S: NDArray, rules: UnitRequest, n_components: int) -> None:
         self.S = np.asarray(S, dtype=np.float64)
-        self.n_rows = n_rows
+        self.rules, self.units, self.n_rows = rules, rules.units, rules.n_selected
         self.n_components = n_components
-        self.units = Units.single(len(S)) if units is None else units
         self.variances = self.units.sums(np.diag(self.S))
         self.best = -np.inf
         self.support = np.empty(0, dtype=np.intp)
 
-    def run(
-        self, incumbent: NDArray, max_nodes: int, fixed: Sequence[int] = ()
-    ) -> tuple[NDArray, float, float]:
+    def run(self, incumbent: NDArray, max_nodes: int) -> tuple[NDArray, float, float]:
         """Search from a good subset until it is proven that none is better, or for ``max_nodes`` nodes.
 
-        All subsets, the incumbent included, contain the ``fixed`` groups or features. Returns the features of
-        the best subset, its variance, and an upper bound on that of any subset: the same if it is proven.
+        All subsets, the incumbent included, contain the kept groups or features. Returns the features of the
+        best subset, its variance, and an upper bound on that of any subset: the same if it is proven.
         """
         self._offer(np.unique(self.units.codes[incumbent]))
         order = count()
-        forced, allowed = tuple(fixed), tuple(range(self.units.count))
+        forced, allowed = tuple(self.rules.kept.tolist()), tuple(range(self.units.count))
         bound, branch = self._look_at(forced, allowed)
         heap = [(-bound, next(order), forced, allowed, branch)]
         n_nodes = 1
