@@ -18,6 +18,7 @@ from ufselect.gram import GramAccumulator
 # Weights in units of the data squared, which go with the unit of X.
 IN_UNITS_OF_X = {"SPCAFS": ("gamma",), "SPCAPSD": ("gamma", "eta"), "UDFS": ("reg",)}
 FEELS_SHIFTS, FEELS_SIGNS = ("RNE", "SPEC"), ("RNE",)
+FEELS_ORDER = ("RNE", "RandomSubset", "TSFS")  # of the columns, for which they draw numbers in turn
 NEEDS_ROWS_IN_ORDER = ("AutoSelector",)
 
 
@@ -65,7 +66,7 @@ def selected(selector, X):
     kind=st.sampled_from(["tall", "wide", "square", "blobs", "thin", "integers"]),
     container=st.sampled_from([*CONTAINERS, "float32"]),
     unit=st.sampled_from([1.0, 1e-5, 1e5, 2.0**-1000, 1e-150, 1e150, 1e300]),
-    moved=st.sets(st.sampled_from(["rows", "shift", "signs"])),
+    moved=st.sets(st.sampled_from(["rows", "columns", "shift", "signs"])),
 )
 def test_order_unit_shift_signs_and_container_change_nothing(name, seed, kind, container, unit, moved):
     X, rng = table(seed, kind), np.random.default_rng(seed)
@@ -75,6 +76,9 @@ def test_order_unit_shift_signs_and_container_change_nothing(name, seed, kind, c
     weights = {each: float(plain.get_params()[each]) for each in IN_UNITS_OF_X.get(name, ())}
     unit = unit if not weights else min(max(unit, 1e-40), 1e150)
     X = X[rng.permutation(len(X))] if "rows" in moved else X
+    is_permuted = "columns" in moved and name not in FEELS_ORDER
+    columns = rng.permutation(X.shape[1]) if is_permuted else np.arange(X.shape[1])
+    X = X[:, columns]
     X = X + rng.integers(-9, 9, X.shape[1]) if "shift" in moved and name not in FEELS_SHIFTS else X
     X = X * rng.choice([-1, 1], X.shape[1]) if "signs" in moved and name not in FEELS_SIGNS else X
     if container == "float32":
@@ -84,7 +88,7 @@ def test_order_unit_shift_signs_and_container_change_nothing(name, seed, kind, c
         weights = {each: weight * unit**2 for each, weight in weights.items()}
     other = make(name, **parameters, **(weights if container != "float32" else {}))
     with suppress(TypeError):  # a container that the method does not take
-        assert selected(other, X) == expected
+        assert sorted(columns[selected(other, X)]) == expected
 
 
 @pytest.mark.parametrize("name", [name for name in RUNNABLE if name not in NEEDS_ROWS_IN_ORDER])
@@ -101,6 +105,15 @@ def test_pages_say_which_methods_feel_a_shift(selector):
     X = table(3, "wide")
     assert selected(selector, X + 9 * np.arange(36.0)) != selected(selector, X)
     assert "constant" in type(selector).__doc__
+
+
+@pytest.mark.parametrize("move", [lambda X: X[:, ::-1], lambda X: X * (-1) ** np.arange(36)])
+def test_the_page_of_rne_says_what_its_start_and_signs_change(move):
+    X = table(3, "wide")
+    selections = [selected(RNE(8, random_state=0), each) for each in (X, move(X))]
+    assert selections[0] not in (selections[1], sorted(35 - np.array(selections[1])))
+    assert "order of the features" in " ".join(RNE.__doc__.split())
+    assert "sign of a feature" in " ".join(RNE.__doc__.split())
 
 
 @pytest.mark.parametrize(("selector", "unit"), [(SPCAFS(4), 1e-2), (SPCAPSD(4), 1e2), (UDFS(4), 1e-2)])

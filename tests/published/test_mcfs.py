@@ -69,15 +69,6 @@ def test_one_feature_of_each_cluster_is_found():
     assert set(np.flatnonzero(MCFS(3, n_clusters=3).fit(X).support_)) == {5, 6, 7}
 
 
-@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
-def test_a_row_far_from_all_others_leaves_scores_finite():
-    X = np.random.default_rng(0).standard_normal((300, 8))
-    X[0, 1] += 100
-    scores = MCFS(1, n_clusters=2).fit(X).scores_
-    assert np.abs(scores).max() < 1e6
-    assert scores.max() > 0
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(["normal", "zeros and ones"]), r=st.integers(1, 7))
 def test_entered_features_are_equally_correlated_with_what_is_left(seed, kind, r):

@@ -115,7 +115,7 @@ def test_degenerate_data_give_finite_scores(selector, table):
         pytest.skip("reg is in units of the data squared")
     scores = clone(selector).set_params(n_features_to_select=2).fit(degenerate_tables()[table]).scores_
     assert np.all(np.isfinite(scores))
-    assert np.abs(scores).max() < 1e6 or isinstance(selector, MCFS)  # coefficients go with the unit
+    assert np.abs(scores).max() < 1e6 or table in ("huge", "tiny")  # coefficients go with the unit
 
 
 @pytest.mark.filterwarnings("ignore")

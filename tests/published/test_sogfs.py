@@ -127,15 +127,6 @@ def test_attributes(blobs):
     assert (fitted.n_clusters_, fitted.n_components_, fitted.n_neighbors_) == (3, 2, 5)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_the_order_of_the_features_does_not_matter():
-    rng = np.random.default_rng(2)
-    wide, order = rng.standard_normal((20, 50)), rng.permutation(50)
-    settings = {"n_clusters": 3, "n_components": 3, "gamma": 0.1, "max_iter": 3}
-    expected = SOGFS(4, **settings).fit(wide).scores_
-    np.testing.assert_allclose(SOGFS(4, **settings).fit(wide[:, order]).scores_, expected[order], atol=1e-6)
-
-
 def test_automatic_numbers_need_no_labels(blobs):
     fitted = SOGFS(4).fit(blobs)
     assert fitted.n_components_ >= 1

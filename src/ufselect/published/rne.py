@@ -121,9 +121,10 @@ class RNE(UnsupervisedSelector):
 
     Use it to compare with published results [1]_. It selects features that neighbouring samples reconstruct
     as they reconstruct all features, and suits features of comparable scale. The problem has many local
-    minima, so the selection depends on the random start; as samples are scaled to unit length and H has no
-    negative entries, it also changes with the sign of a feature and with a constant added to it. It is slow
-    for many features, and takes memory for two matrices of them.
+    minima, so the selection depends on the random start and, through it, on the order of the features; as
+    samples are scaled to unit length and H has no negative entries, it also changes with the sign of a
+    feature and with a constant added to it. It is slow for many features, and takes memory for two matrices
+    of them.
 
     Parameters
     ----------
