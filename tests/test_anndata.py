@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.feature_selection import VarianceThreshold
 
-from ufselect import DSCOFS, AutoSelector, GreedyProjection, MaxVariance, PCALeverage, StableSelector
+from ufselect import DSCOFS, AutoSelector, GreedyProjection, MaxVariance, PCALeverage
 from ufselect.anndata import select
 
 anndata = pytest.importorskip("anndata")
@@ -97,20 +97,6 @@ def test_genes_are_kept_left_out_and_grouped_by_name(cells, layer):
     assert cells.var.loc["g3", "rank"] == 1
     assert given.keep == ["g3"]
     assert not hasattr(given, "support_")
-
-
-def test_labels_of_groups_are_one_a_gene(cells, counts):
-    labels = [None] * 28 + ["pair"] * 2
-    select(cells, MaxVariance(3, feature_groups=labels))
-    np.testing.assert_array_equal(
-        cells.var["rank"], MaxVariance(3, feature_groups=labels).fit(counts).ranking_
-    )
-
-
-def test_names_reach_a_selector_inside_another(cells):
-    inner = PCALeverage(5, n_components=2, keep=["g9"])
-    select(cells, StableSelector(inner, n_resamples=4, threshold=0.6, random_state=0))
-    assert cells.var.loc["g9", "rank"] == 1
 
 
 def test_batches_come_from_a_column_of_the_cells(cells, counts):

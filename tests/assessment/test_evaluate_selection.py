@@ -29,13 +29,6 @@ def test_record_agrees_with_its_runs():
         score.acc_mean = 100.0
 
 
-def test_separated_groups_are_found():
-    X = np.array([[0.0, 7], [0.1, 1], [10, 5], [10.1, 2], [20, 9], [20.1, 1]])
-    score = evaluate_selection(X, list("aabbcc"), [0], seeding="greedy-k-means++")
-    assert score.acc_mean == score.nmi_mean == 100.0
-    assert score.acc_std == score.nmi_std == 0.0
-
-
 @pytest.mark.parametrize("seeding", ["random", "greedy-k-means++"])
 def test_distribution_of_runs_is_that_of_scikit_learn(seeding):
     X, y = load_wine(return_X_y=True)
@@ -75,12 +68,6 @@ def test_first_runs_of_a_long_evaluation_equal_a_short_one():
     np.testing.assert_array_equal(long.acc_runs[:4], short.acc_runs)
     other = evaluate_selection(IRIS, SPECIES, n_runs=30, random_state=8)
     assert np.any(other.acc_runs != long.acc_runs)
-
-
-def test_input_is_not_changed():
-    X = IRIS.copy()
-    evaluate_selection(X, SPECIES, n_runs=2)
-    np.testing.assert_array_equal(X, IRIS)
 
 
 @pytest.mark.parametrize(

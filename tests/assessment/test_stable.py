@@ -149,25 +149,6 @@ def test_memory_makes_only_the_fits_that_are_missing(data, fits_made, tmp_path, 
     assert len(fits_made) == 8 + 8 + 6
 
 
-def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch):
-    stable = StableSelector(LEVERAGE, n_resamples=6, threshold=0.5, memory=tmp_path, random_state=0)
-    fit, left = PCALeverage.fit, [3]
-
-    def stopping(self, *given):
-        left[0] -= 1
-        if left[0] < 0:
-            raise KeyboardInterrupt
-        return fit(self, *given)
-
-    monkeypatch.setattr(PCALeverage, "fit", stopping)
-    with pytest.raises(KeyboardInterrupt):
-        stable.fit(data)
-    assert not hasattr(stable, "support_")
-    left[0] = 3
-    stable.fit(data)
-    assert stable.frequencies_.shape == (12,)
-
-
 def test_no_columns_are_said(data):
     with pytest.warns(UserWarning, match="No column is selected"):
         stable = StableSelector(RandomSubset(1), n_resamples=20, threshold=0.9, random_state=0).fit(data)
@@ -178,12 +159,6 @@ def test_no_columns_are_said(data):
 def test_row_arguments_of_another_shape_are_refused(data, weights):
     with pytest.raises(ValueError, match=r"one entry per row|inconsistent"):
         StableSelector(MaxVariance(3), n_resamples=4, threshold=0.5).fit(data, sample_weight=weights)
-
-
-def test_lists_work(data):
-    stable = StableSelector(MaxVariance(3), n_resamples=4, threshold=0.5, random_state=0)
-    listed = clone(stable).fit(data.tolist(), sample_weight=[1.0] * 60)
-    np.testing.assert_array_equal(listed.support_, stable.fit(data).support_)
 
 
 def test_progress_is_logged(data, caplog):
@@ -243,8 +218,3 @@ def test_metadata_routing_reaches_the_selector():
 def test_bad_parameters_are_refused(data, parameters, message):
     with pytest.raises(ValueError, match=message):
         StableSelector(LEVERAGE, **parameters).fit(data)
-
-
-def test_too_few_rows_are_refused(data):
-    with pytest.raises(ValueError, match="minimum of 4"):
-        StableSelector(LEVERAGE).fit(data[:3])

@@ -78,22 +78,6 @@ def test_another_seed_selects_nearly_the_same_columns(fitted_on_nuisance):
     assert np.sum(first.support_ & second.support_) >= 13
 
 
-def test_the_seed_is_the_only_randomness():
-    first, second = (AutoSelector(4, goal="clusters", random_state=3).fit(WINE) for _ in range(2))
-    assert np.array_equal(first.scores_, second.scores_)
-    assert first.assessment_.message == second.assessment_.message
-
-
-@pytest.mark.parametrize("goal", ["clusters", "reconstruct"])
-def test_noise_is_no_better_than_random(goal):
-    X = np.random.default_rng(0).standard_normal((150, 30))
-    selector = AutoSelector(10, goal=goal, random_state=0).fit(X)
-    assert selector.verdict_ != "yes"
-    if goal == "clusters":
-        assert selector.n_clusters_ == 1
-        assert "No cluster structure" in selector.assessment_.message
-
-
 def test_columns_for_reconstruction_are_those_of_the_reconstruct_selector():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((120, 5)) @ rng.standard_normal((5, 40)) + 0.2 * rng.standard_normal((120, 40))
@@ -126,13 +110,10 @@ def test_rows_far_from_all_others_are_used_and_named_when_columns_are_to_reconst
     assert "12 groups" in donors.assessment_.message
 
 
-@pytest.mark.parametrize("kind", ["two rows", "one cell"])
 @pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
-def test_outliers_hide_no_clusters(kind):
+def test_outliers_hide_no_clusters():
     X, _ = planted(1)
-    X[[3, 70]] = 60 * np.random.default_rng(0).standard_normal((2, 40)) if kind == "two rows" else X[[3, 70]]
-    if kind == "one cell":
-        X[3, -1] = 1e4
+    X[[3, 70]] = 60 * np.random.default_rng(0).standard_normal((2, 40))
     selector = AutoSelector(6, goal="clusters", n_clusters=4, random_state=0).fit(X)
     assert selector.verdict_ == "yes"
     assert 3 in selector.assessment_.far_rows
@@ -201,14 +182,6 @@ def test_constraints_hold_and_reach_the_candidates():
     assert np.array_equal(selector.best_estimator_.get_support(), selector.support_)
 
 
-def test_names_of_columns_tell_the_clusters():
-    frame = load_wine(as_frame=True).data
-    selector = AutoSelector(4, goal="clusters", n_clusters=3, random_state=0).fit(
-        (frame - frame.mean()) / frame.std()
-    )
-    assert set(selector.clusters_["columns"].ravel()) <= set(frame.columns)
-
-
 def test_sparse_data_give_what_dense_ones_give():
     X, y = sparse_clusters()
     stored, dense = (
@@ -267,11 +240,3 @@ def test_attributes_of_clusters_do_not_outlast_a_fit_for_them():
     selector = AutoSelector(5, n_clusters=3, random_state=0).fit(WINE)
     assert selector.labels_ is not None
     assert selector.set_params(n_clusters="auto").fit(WINE).labels_ is None
-
-
-def test_columns_for_clusters_are_no_copies_of_each_other():
-    rng = np.random.default_rng(0)
-    column = 10 * rng.integers(0, 2, (300, 1)) + rng.standard_normal((300, 1))
-    X = np.hstack([column, column, column, rng.standard_normal((300, 15))])
-    selector = AutoSelector(3, n_clusters=2, random_state=0).fit(X)
-    assert selector.support_[:3].sum() == 1
