@@ -193,6 +193,8 @@ def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -
         if name not in known or name in SET_BY_REQUEST:
             free = ", ".join(sorted(set(known) - SET_BY_REQUEST)) or "none"
             raise TableError(f"{method.__name__} has no parameter {name!r} to set; it has {free}.")
+    if request.n_features is not None and "n_features_to_select" not in known:
+        raise TableError(f"{method.__name__} takes no number of columns; leave -k out.")
     if request.n_features == "auto" and not method.chooses_count:
         raise TableError(
             f"{method.__name__} does not choose the number of columns; use a number, or --for reconstruct."

@@ -58,6 +58,9 @@ USED = [
         "--labels-out: rows have a cluster only with",
     ),
     ("select cells.csv -k 3 --add-clusters", "--add-clusters: rows have a cluster only with"),
+    ("select cells.csv --costs cells.csv", "--costs: it needs a rule; add --param budget=B."),
+    ("select cells.csv --regions cells.csv", "--regions: it needs a rule; add --param quotas="),
+    ("select cells.csv --positions cells.csv", "--positions: it needs a rule; add --param min_distance=D."),
     ("nonsense", "No such command"),
 ]
 FAILED = [
@@ -70,6 +73,14 @@ FAILED = [
     ("select cells.csv -m MaxVariance --param nu=1", "has no parameter 'nu' to set; it has none."),
     ("select cells.csv --param keep=3", "has no parameter 'keep' to set"),
     ("select cells.csv -m DSCOFS --param mu_row=-1 -k 3", "'mu_row' parameter"),
+    (
+        "select cells.csv -k 3 -m RedundancyFilter",
+        "RedundancyFilter takes no number of columns",
+    ),
+    (
+        "select cells.csv -k 3 -m MaxVariance --for clusters --labels-out c.csv",
+        "rows have no cluster to write; use --for clusters without --method",
+    ),
     ("select cells.csv -k auto -m DSCOFS", "DSCOFS does not choose the number of columns"),
     ("select few.csv -k auto", "-k auto holds out rows and needs at least 10 of them, not 8; give -k a"),
     ("select cells.csv -o out.xlsx", "must end in .csv"),

@@ -253,7 +253,7 @@ def row_clusters(run: Run) -> list[dict[str, Any]]:
     labels = getattr(run.selector, "labels_", None)
     if labels is None or run.table.n_rows is not None:
         why = "reads a sample" if run.table.n_rows is not None else "finds no clusters of rows"
-        advice = "--no-stream" if run.table.n_rows is not None else "--for clusters"
+        advice = "--no-stream" if run.table.n_rows is not None else "--for clusters without --method"
         raise TableError(f"This run {why}, so rows have no cluster to write; use {advice}.")
     ids = range(1, len(labels) + 1) if run.table.ids is None else run.table.ids
     name = (run.table.id_name if run.table.ids is not None else None) or "row"

@@ -73,22 +73,30 @@ def select(
     opt.check_files(
         {flags.get(kind, f"--{kind}"): files[kind] for kind in files}, outputs.force, data, as_json
     )
-    if costs is not None and not {"budget", "cost_weight"} & dict(param or ()).keys():
-        raise typer.BadParameter("prices need a limit; add --param budget=B.", param_hint="--costs")
+    placement = {"costs": costs, "regions": regions, "positions": positions}
+    rules = {
+        "costs": {"budget": "B", "cost_weight": "W"},
+        "regions": {"quotas": "\"{'north': 2}\""},
+        "positions": {"min_distance": "D"},
+    }
+    for what, path in placement.items():
+        if path is not None and not rules[what].keys() & dict(param or ()).keys():
+            rule, value = next(iter(rules[what].items()))
+            words = f"it needs a rule; add --param {rule}={value}."
+            raise typer.BadParameter(words, param_hint=f"--{what}")
     from ufselect.cli import record as records
     from ufselect.exceptions import TableError
     from ufselect.io.columns import by_name, names_in
     from ufselect.io.write import separator_notes
-    from ufselect.pipeline import PLACEMENT, Request, run_selection
+    from ufselect.pipeline import Request, run_selection
 
-    placement = zip(PLACEMENT, (costs, regions, positions), strict=True)
     request = purpose.request(
         method=None if method is not None and method.lower() == "auto" else method,
         n_features=k,
         parameters=dict(param or ()),
         keep=names_in(keep, "--keep"),
         max_correlation=max_correlation,
-        **{what: by_name(path, what != "regions") for what, path in placement if path is not None},
+        **{what: by_name(path, what != "regions") for what, path in placement.items() if path is not None},
     )
     options = reading.options(
         impute=purpose.imputing(method is not None or k == "auto"),
