@@ -31,7 +31,7 @@ def copies_of(seed, n_rows=40, n_base=4, n_copies=5):
 
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 0.8, 0.95]), st.sampled_from(["pearson", "spearman"]))
 def test_dropped_columns_are_represented_and_selected_ones_are_apart(seed, limit, method):
-    X = copies_of(seed)
+    X = np.hstack([copies_of(seed + k) for k in range(1 + 9 * (seed % 2))])  # one block of columns, or two
     found = RedundancyFilter(limit, method=method).fit(X)
     r = np.abs(np.corrcoef(X.T) if method == "pearson" else stats.spearmanr(X).statistic)
     np.fill_diagonal(r, 0)
@@ -144,13 +144,3 @@ def test_monotone_copies_are_found_by_ranks_alone():
 def test_wrong_parameters_are_named(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         RedundancyFilter(**wrong).fit(np.eye(5))
-
-
-def test_blocks_do_not_matter():
-    X = np.hstack([copies_of(k) for k in range(20)])
-    found = RedundancyFilter(0.6).fit(X)
-    r = np.abs(np.corrcoef(X.T))
-    np.fill_diagonal(r, 0)
-    selected = found.support_
-    assert r[np.ix_(selected, selected)].max() <= 0.6
-    assert r[np.ix_(~selected, selected)].max(axis=1).min() > 0.6

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ufselect import GreedyProjection, ReconstructionSelector
-from ufselect.reconstruct.placement import Placement
 
 N_FEATURES = 14
 MAKERS = {
@@ -131,11 +130,6 @@ def test_the_dear_column_that_is_worth_it_is_found():
     prices = np.array([10.0, 10, 10, 10, 10, 0.1, 0.1, 0.1])
     chosen = ReconstructionSelector(8, costs=prices, budget=10.2).fit(X).get_support(indices=True)
     assert chosen.min() < 5
-
-
-def test_nearness_is_strict():
-    placement = Placement(np.ones(5, dtype=bool), 5, positions=np.arange(5.0)[:, None], min_distance=2.0)
-    assert placement.open_to([0]).tolist() == [False, False, True, True, True]
 
 
 @pytest.mark.parametrize(

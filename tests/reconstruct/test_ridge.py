@@ -168,8 +168,7 @@ def test_a_planted_rank_is_found_without_noise(rank):
 
 
 def test_counts_grow_by_a_tenth_beyond_twenty():
-    _, curve = count_curve(table(5, 150, 300), lambda gram, count: np.arange(count))
-    counts = curve["n_features"]
+    counts = MAKERS["greedy"]("auto").fit(table(5, 150, 300)).count_curve_["n_features"]
     np.testing.assert_array_equal(counts[:20], np.arange(1, 21))
     assert counts[-1] == 100
     assert np.all(np.diff(counts) <= np.maximum(1, 0.1 * counts[:-1] + 1))
@@ -177,7 +176,7 @@ def test_counts_grow_by_a_tenth_beyond_twenty():
 
 def test_too_few_rows_to_hold_out_are_refused():
     with pytest.raises(ValueError, match="at least 10"):
-        count_curve(table(0, 9), lambda gram, count: np.arange(count))
+        ReconstructionSelector("auto").fit(table(0, 9))
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

@@ -47,12 +47,6 @@ def test_it_reconstructs_held_out_rows_better_than_greedy_and_leverage(pixels):
     assert share["ReconstructionSelector"] > share["GreedyProjection"] > share["PCALeverage"]
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e6])
-def test_the_unit_of_the_data_does_not_matter(pixels, scale):
-    support = ReconstructionSelector(8).fit(pixels[:100]).support_
-    np.testing.assert_array_equal(ReconstructionSelector(8).fit(scale * pixels[:100]).support_, support)
-
-
 @pytest.mark.parametrize("n_rows", [60, 600])
 def test_a_constant_column_that_must_be_kept_changes_nothing_else(pixels, n_rows):
     kept = (
@@ -60,22 +54,6 @@ def test_a_constant_column_that_must_be_kept_changes_nothing_else(pixels, n_rows
     )  # pixel 0 is constant
     free = ReconstructionSelector(8).fit(pixels[:n_rows]).get_support(indices=True)
     np.testing.assert_array_equal(kept, [0, *free])
-
-
-def test_many_sparse_columns_are_represented_by_some_of_them():
-    rng = np.random.default_rng(0)
-    topics = rng.random((300, 5)) @ (rng.random((5, 2500)) < 0.05)
-    X = sparse.csr_array(topics * (rng.random(topics.shape) < 0.5))
-    chosen = ReconstructionSelector(10).fit(X).get_support(indices=True)
-    dense = ReconstructionSelector(10).fit(X.toarray()).get_support(indices=True)
-    score = {name: map_score(X.toarray(), columns) for name, columns in (("some", chosen), ("all", dense))}
-    assert score["some"] > score["all"] - 0.02
-
-
-def map_score(X, columns):
-    A = X - X.mean(axis=0)
-    fit = A[:, columns] @ np.linalg.lstsq(A[:, columns], A, rcond=None)[0]
-    return np.sum(fit**2) / np.sum(A**2)
 
 
 def test_bad_parameters_are_refused(pixels):
@@ -140,31 +118,9 @@ def test_every_kind_of_data_gives_the_same_map(pixels, kind):
     assert 1 - found.score_ == pytest.approx(1 - dense.score_, rel=0.1)
 
 
-def test_names_are_those_of_the_selected_columns():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(np.random.default_rng(0).standard_normal((30, 4)), columns=list("abcd"))
-    reconstructor = Reconstructor(ReconstructionSelector(2)).fit(frame)
-    assert list(reconstructor.get_feature_names_out()) == list(frame.columns[reconstructor.support_])
-
-
 @pytest.fixture(params=["pandas", "polars"])
 def frame(request):
     return frame_class(request.param)
-
-
-def test_a_frame_is_reconstructed_from_its_own_columns_in_any_order(frame, pixels):
-    names = [f"p{j}" for j in range(20)]
-    data = frame(dict(zip(names, pixels[:60, 20:40].T, strict=True)))
-    reconstructor = Reconstructor(ReconstructionSelector(6)).fit(data)
-    measured = data[list(reconstructor.get_feature_names_out())]
-    values = np.asarray(measured)
-    reconstructed = reconstructor.inverse_transform(measured)
-    np.testing.assert_array_equal(reconstructed, reconstructor.inverse_transform(values))
-    reversed_order = measured[list(measured.columns)[::-1]]
-    np.testing.assert_array_equal(reconstructor.inverse_transform(reversed_order), reconstructed)
-    renamed = frame(dict(zip(["q", *measured.columns[1:]], values.T, strict=True)))
-    with pytest.raises(ValueError, match="X lacks selected columns"):
-        reconstructor.inverse_transform(renamed)
 
 
 def test_after_a_fit_without_names_any_names_will_do(frame, pixels):
@@ -191,12 +147,6 @@ def test_after_a_fit_without_names_any_names_will_do(frame, pixels):
 def test_bad_settings_of_the_map_are_refused(pixels, change, message):
     with pytest.raises(ValueError, match=message):
         Reconstructor(**change).fit(pixels)
-
-
-def test_only_the_selected_columns_can_be_reconstructed_from(pixels):
-    reconstructor = Reconstructor(ReconstructionSelector(6)).fit(pixels[:60])
-    with pytest.raises(ValueError, match="6 were selected"):
-        reconstructor.inverse_transform(pixels)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -303,30 +253,6 @@ def test_few_rows_of_most_variance_leave_a_given_penalty_and_its_exchanges_alone
     assert ReconstructionSelector(20).fit(X).n_iter_ == 0
 
 
-def test_without_such_rows_the_penalty_comes_from_the_data(pixels):
-    found = ReconstructionSelector(20).fit(pixels[:50])
-    assert found.penalty_ > 0
-    assert found.n_iter_ > 0
-
-
-def test_what_is_no_better_on_rows_left_out_gives_way_to_greedy_steps():
-    gains = []
-    for seed in range(6):
-        X = beats(seed, height=8).reshape(125, 80)  # rows too many for the rule of heavy tails
-        greedy = GreedyProjection(50, target="features").fit(X[:87])
-        ours = ReconstructionSelector(50).fit(X[:87])
-        shares = [
-            Reconstructor(fit.get_support(indices=True), "ridge").fit(X[:87]).score(X[87:])
-            for fit in (greedy, ours)
-        ]
-        gains.append(shares[1] - shares[0])
-        if ours.penalty_ == 0:
-            np.testing.assert_array_equal(ours.ranking_[ours.support_], greedy.ranking_[greedy.support_])
-            assert len(ours.objective_history_) == 1
-    assert gains.count(0.0) > 2
-    assert np.mean(gains) > -0.005
-
-
 def test_greedy_steps_that_stay_go_on_in_rounds_beyond_the_rank():
     X = np.random.default_rng(0).standard_normal((12, 40))
     X[0] *= 30
@@ -392,8 +318,9 @@ def brought(X, other):
         return pytest.importorskip("polars").LazyFrame({f"c{j}": column for j, column in enumerate(X.T)})
     rng = np.random.default_rng(0)
     kinds = {
-        "order": lambda: rng.permutation(X), "csr": lambda: sparse.csr_array(X), "unit": lambda: 1e-5 * X,
-        "sign": lambda: -X, "shift": lambda: X + 100 * rng.standard_normal(X.shape[1]),
+        "order": lambda: rng.permutation(X), "csr": lambda: sparse.csr_array(X),
+        "unit": lambda: 2.0**-600 * X, "sign": lambda: -X,
+        "shift": lambda: X + 100 * rng.standard_normal(X.shape[1]),
     }  # fmt: skip
     return kinds[other]()
 
