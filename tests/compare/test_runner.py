@@ -217,7 +217,7 @@ def test_a_line_for_each_count_or_the_best_count_by_each_metric():
     assert fixed.body[1] == ("A", "10", "60.00 ± 0.50", "1.00 ± 0.00")
     assert oracle.body == (("A", "60.00 ± 0.50 (10)", "2.00 ± 0.00 (20)"),)
     assert [len(table.columns) for table in (fixed, oracle)] == [4, 3]
-    assert "of 7 runs; parameters and number of features tuned with the labels" in oracle.title
+    assert "K-means runs: 7; parameters and number of features tuned with the labels" in oracle.title
 
 
 def test_forms_of_a_table():

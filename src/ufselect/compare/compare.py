@@ -103,7 +103,7 @@ class Comparison:
                     (label, str(row["n_features"]), *(_cell(row, metric) for metric in METRICS))
                     for row in rows
                 ]
-        title = f"ACC and NMI in per cent, mean ± std of {self.protocol.n_runs} runs; {HOW[self.mode]}"
+        title = f"ACC and NMI in per cent, mean ± std; K-means runs: {self.protocol.n_runs}; {HOW[self.mode]}"
         columns = ("method", "ACC", "NMI") if self.mode == "oracle" else ("method", "features", "ACC", "NMI")
         return Table("compare", title, columns, tuple(body))
 
