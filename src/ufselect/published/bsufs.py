@@ -58,11 +58,6 @@ def shrink(sizes: NDArray, weight: float, q: float) -> NDArray:
     return result
 
 
-def power_sum(sizes: NDArray, q: float) -> float:
-    """Return the sum of ``sizes ** q``; for q = 0, the number of sizes that are not 0."""
-    return float(np.count_nonzero(sizes)) if q == 0 else float(np.sum(sizes**q, dtype=np.float64))
-
-
 @dataclass(frozen=True, kw_only=True)
 class BiSparsePCA(SplitPCA):
     r"""PCA whose copies are penalised by :math:`\lambda_1 \|Y\|_q^q` and :math:`\lambda_2 \|Z\|_{2,p}^p`."""
@@ -85,8 +80,9 @@ class BiSparsePCA(SplitPCA):
         return average * factors[:, None], Support(sizes > 0, 0.0)
 
     def penalty(self, Y: NDArray, Z: NDArray) -> float:
-        norms = np.sqrt(np.einsum("ij,ij->i", Z, Z))
-        return self.weight_entry * power_sum(np.abs(Y), self.q) + self.weight_row * power_sum(norms, self.p)
+        entries, rows = np.abs(Y[Y != 0]), np.linalg.norm(Z[Z.any(axis=1)], axis=1)
+        sums = [np.sum(sizes**q, dtype=np.float64) for sizes, q in ((entries, self.q), (rows, self.p))]
+        return float(self.weight_entry * sums[0] + self.weight_row * sums[1])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -302,9 +302,6 @@ class RobustLabelRegression(Descent):
     beta: float
     zeta: float
 
-    def __post_init__(self) -> None:
-        self.squared_norms = np.einsum("ij,ij->i", self.data, self.data)
-
     def init(self) -> LabelState:
         n_samples, n_features = self.data.shape
         # Means of the clusters, and a ridge regression on the labels, as in the published program.
@@ -318,7 +315,7 @@ class RobustLabelRegression(Descent):
         coefficients = row_sparse_regression(self.data, norms, self.beta / self.alpha, weights)(state.labels)
         # For G, weighted squares bound the two norms in which it occurs.
         fitted, between = self.data @ coefficients, state.centres @ state.centres.T
-        near = 0.5 / self.centre_distances(state.labels, state.centres)[:, None]
+        near = 0.5 / row_norms(self.data - state.labels @ state.centres)[:, None]
         linear = self.alpha * 0.5 / row_norms(fitted - state.labels)[:, None]
         target = near * (self.data @ state.centres.T) + linear * fitted
 
@@ -329,7 +326,7 @@ class RobustLabelRegression(Descent):
             return float(np.vdot(G, slope(G) - target)) + self.zeta / 4 * orthogonality_penalty(G)
 
         labels = multiplicative_step(state.labels, slope(state.labels), self.zeta / 2, value)
-        centres = self.fit_centres(labels, 0.5 / self.centre_distances(labels, state.centres))
+        centres = self.fit_centres(labels, 0.5 / row_norms(self.data - labels @ state.centres))
         new = self._state(labels, centres, coefficients)
         return new if new.objective < state.objective else state  # stationary up to rounding
 
@@ -339,14 +336,9 @@ class RobustLabelRegression(Descent):
         # K-means may leave clusters without rows, whose labels are all equal.
         return linalg.lstsq(labels.T @ weighted, weighted.T @ self.data)[0]
 
-    def centre_distances(self, labels: NDArray, centres: NDArray) -> NDArray:
-        """Return the smoothed norms of the rows of X − GF, without forming it."""
-        mixed = 2 * (self.data @ centres.T) - labels @ (centres @ centres.T)
-        return np.sqrt(np.clip(self.squared_norms - np.einsum("ij,ij->i", labels, mixed), 0, None) + EPSILON)
-
     def _state(self, labels: NDArray, centres: NDArray, coefficients: NDArray) -> LabelState:
         objective = (
-            float(self.centre_distances(labels, centres).sum())
+            float(row_norms(self.data - labels @ centres).sum())
             + self.nu * float(np.vdot(labels, self.laplacian @ labels))
             + self.alpha * float(row_norms(self.data @ coefficients - labels).sum())
             + self.beta * float(row_norms(coefficients).sum())
