@@ -259,7 +259,7 @@ def test_prices_regions_and_positions_are_read_from_files_by_name(capsys):
         assert (code, said in err) == (1, True), err
 
 
-def test_the_cluster_of_each_row_is_written(capsys):
+def test_the_cluster_of_each_row_is_written():
     rng = np.random.default_rng(7)
     kinds = np.repeat([0, 1], 40)
     values = rng.normal(0, 1, (80, 6)) + 8 * kinds[:, None]
@@ -272,8 +272,6 @@ def test_the_cluster_of_each_row_is_written(capsys):
     assert rows["id"].tolist() == out["id"].tolist() == table["id"].tolist()
     assert rows["cluster"].tolist() == out["cluster"].tolist()
     assert len(set(zip(rows["cluster"], kinds, strict=True))) == 2
-    code, _, err = call_and_read("select t.csv -k 3 --labels-out other.csv", capsys)
-    assert (code, "use --for clusters" in err) == (1, True)
 
 
 def test_methods_to_compare_may_stand_in_one_word(capsys):
@@ -327,6 +325,8 @@ def test_labels_as_floats_remarks_of_matlab_and_categories_of_pandas():
     pytest.importorskip("pyarrow")
     frame().assign(kind=pandas.Categorical(["u", "v"] * 30)).to_parquet("t.parquet")
     assert [column.name for column in read_table("t.parquet").left_out] == ["kind"]
+    frame().assign(price=[f"$ {1000 + v:,.2f}" for v in VALUES[:, 0]]).to_parquet("prices.parquet")
+    np.testing.assert_allclose(read_table("prices.parquet").data[:, -1], 1000 + VALUES[:, 0])
     frame().sample(frac=1, random_state=0).to_parquet("shuffled.parquet")
     assert read_table("shuffled.parquet").id_name == "__index_level_0__"
 

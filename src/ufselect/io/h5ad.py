@@ -17,7 +17,8 @@ from ufselect._utils.imports import import_extra
 from ufselect._utils.validation import listed
 from ufselect.exceptions import TableError
 from ufselect.io.files import check_claim, check_stored, open_unpacked, readable, refuse_damage
-from ufselect.io.roles import batch_labels, is_label, look_at_typed, row_weights
+from ufselect.io.numbers import Missing
+from ufselect.io.roles import batch_labels, is_label, look_at, row_weights
 from ufselect.io.table import ReadOptions, Table, distinct_names, find_column
 from ufselect.io.trial import try_file
 
@@ -100,7 +101,7 @@ def _table(matrix: Any, cells: Any, genes: Any, options: ReadOptions, path: Path
     ids, id_name = column("id")
     labels, label_name = column("label")
     if label_name is None and options.guess:
-        suitable = (name for name in columns if is_label(name, columns, look_at_typed(cells[name])))
+        suitable = (name for name in columns if is_label(name, columns, look_at(cells[name], ".", Missing())))
         label_name = next(suitable, None)
         labels = None if label_name is None else np.asarray(cells[label_name], dtype=object)
     return Table(

@@ -11,7 +11,6 @@ from ufselect._utils.validation import listed
 from ufselect.exceptions import TableError
 from ufselect.io.files import check_claim, readable
 from ufselect.io.numbers import Missing
-from ufselect.io.roles import ColumnLook, look_at_typed
 from ufselect.io.table import ReadOptions, distinct_names
 
 BLOCK_CELLS = 8 << 20  # 64 MiB of float64 a block
@@ -67,10 +66,6 @@ class ParquetRows:
     def first(self) -> Any:
         """Return the first block."""
         return next(self.blocks(), self._pandas.DataFrame())
-
-    def look_at(self, column: Any) -> ColumnLook:
-        """Look at the first rows of a column."""
-        return look_at_typed(column)
 
     def blocks(self, positions: Sequence[int] | None = None) -> Iterator[Any]:
         """Yield all or some columns as they are stored, in data frames of some millions of cells."""

@@ -89,25 +89,20 @@ class ColumnLook:
         return np.diff([float(value) for value in self.values]) if enough else np.array([])
 
 
-def look_at_text(cells: Sequence[str], decimal: str, missing: Missing) -> ColumnLook:
-    """Look at cells of text."""
-    gone = missing.where(cells, decimal)
-    present = [cell for cell, is_gone in zip(cells, gone, strict=True) if not is_gone]
-    if not present:
-        return ColumnLook("empty", False, False, present)
-    if sum(read_number(cell, decimal) is not None for cell in present) < MOSTLY * len(present):
-        return ColumnLook("words", False, True, present)
-    coded = not any(mark in cell for cell in present for mark in ".,")
-    return ColumnLook("numbers", all(map(is_whole, present)), coded, present)
-
-
-def look_at_typed(values: Any) -> ColumnLook:
-    """Look at a column of a typed table, a pandas series."""
-    present = values.dropna()
-    if getattr(values.dtype, "kind", "O") in "biuf":
-        whole = values.dtype.kind in "iu"
+def look_at(column: Any, decimal: str, missing: Missing) -> ColumnLook:
+    """Look at a column of numbers or text, a pandas series."""
+    present = column.dropna()
+    if column.dtype.kind in "biuf":
+        whole = column.dtype.kind in "iu"
         return ColumnLook("numbers", whole, whole, present.to_numpy())
-    return ColumnLook("words" if len(present) else "empty", False, True, [str(value) for value in present])
+    texts = np.array(present, dtype=str)
+    cells = texts[~missing.where(texts, decimal)].tolist()
+    if not cells:
+        return ColumnLook("empty", False, False, cells)
+    if sum(read_number(cell, decimal) is not None for cell in cells) < MOSTLY * len(cells):
+        return ColumnLook("words", False, True, cells)
+    coded = not any(mark in cell for cell in cells for mark in ".,")
+    return ColumnLook("numbers", all(map(is_whole, cells)), coded, cells)
 
 
 def plan_columns(
@@ -138,7 +133,7 @@ def plan_columns(
     for position in closer:
         if position in (id_position, *labels, *texts):
             continue
-        look = rows.look_at(first.iloc[:n_cells, position])
+        look = look_at(first.iloc[:n_cells, position], rows.decimal, rows.missing)
         if options.guess and _is_id(position, names[position], unnamed[position], look):
             if id_position is None:
                 id_position = position

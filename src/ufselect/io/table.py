@@ -153,11 +153,12 @@ class Table:
         sentence = f"Only {count} of {count + len(lost)} columns" if count else "No column"
         sentence += f" can be selected from: {len(lost)} do not hold numbers"
         if self.columns is not None and lost[0] in self.columns.rows.names:
+            from ufselect.io.numbers import read_number  # which imports this module
+
             rows = self.columns.rows
             cells = rows.first()[rows.names.index(lost[0])]
-            words = (
-                cell for row, cell in enumerate(cells) if rows.look_at(cells.iloc[[row]]).kind == "words"
-            )
+            words = (cell for cell in cells if read_number(str(cell), rows.decimal) is None)
+            words = (cell for cell in words if str(cell).strip() not in rows.missing.words)
             sentence += f" ({lost[0]} holds {str(next(words, cells.iloc[0]))!r})"
         return [f"{sentence}."]
 

@@ -22,7 +22,6 @@ from ufselect._utils.validation import listed
 from ufselect.exceptions import TableError
 from ufselect.io.files import open_unpacked, packed_as
 from ufselect.io.numbers import LAB_TOKENS, MISSING, PLAIN, Missing, bare_number, read_number
-from ufselect.io.roles import ColumnLook, look_at_text
 from ufselect.io.table import SHORT, ReadOptions, distinct_names
 
 BLOCK_BYTES = 48 << 20  # of text; as numbers about as much again
@@ -381,10 +380,6 @@ class TextRows:
     def first(self) -> Any:
         """Return the first block."""
         return next(self.blocks(), self._pandas.DataFrame())
-
-    def look_at(self, column: Any) -> ColumnLook:
-        """Look at the first rows of a column."""
-        return look_at_text(column.tolist(), self.decimal, self.missing)
 
     def blocks(self, positions: Sequence[int] | None = None) -> Iterator[Any]:
         """Yield the cells of all or some columns as they are written, in data frames of text."""
