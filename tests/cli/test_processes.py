@@ -117,8 +117,19 @@ def test_a_signal_leaves_nothing_behind(folder, tmp_path_factory, number):
     _, err = process.communicate()
     assert process.returncode == 128 + number
     assert b"Traceback" not in err
+    assert (b"Interrupted; nothing was written." in err) == (number == signal.SIGINT)
     assert sorted(path.name for path in folder.iterdir()) == ["latin1.csv", "plain.csv", "zeros.csv"]
     assert not list(spool.iterdir())
+
+
+def test_an_interrupt_while_the_result_is_shown_names_the_files(folder, monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("ufselect.cli.select.show", interrupted)
+    assert run(["select", "plain.csv", *FAST, "-o", "out.csv"]) == 130
+    assert "Interrupted; these files are complete: out.csv, out.json." in capsys.readouterr().err
 
 
 def test_an_interrupt_while_modules_are_imported_is_one_sentence(folder):

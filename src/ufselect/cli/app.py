@@ -46,9 +46,13 @@ def run(arguments: list[str]) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         app(args=arguments, prog_name="ufselect")
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except KeyboardInterrupt as stop:
+    except (SystemExit, KeyboardInterrupt) as end:
+        stop: BaseException | None = end
+        while stop is not None and not isinstance(stop, KeyboardInterrupt):
+            stop = stop.__context__  # typer turns an interrupt into an exit that says nothing
+        if stop is None:
+            code = getattr(end, "code", None)
+            return code if isinstance(code, int) else int(code is not None)
         files = getattr(stop, "written", ())
         complete = f"these files are complete: {', '.join(map(str, files))}." if files else ""
         say(f"Interrupted; {complete or 'nothing was written.'}", fg="red")
