@@ -251,37 +251,31 @@ class AutoSelector(UnsupervisedSelector):
             "report_": _report(tried),
         }
 
+    def _default(self, seed: int) -> tuple[str, Any]:
+        if self._goal == "reconstruct":
+            return "ReconstructionSelector", ReconstructionSelector()
+        count = self.n_clusters  # clusters in general position span one direction less
+        n_components = count if isinstance(count, str) else max(1, int(count) - 1)
+        return "DSCOFS, guided", DSCOFS(
+            guide="graph", n_components=n_components, max_samples=self.max_samples, random_state=seed
+        )
+
     def _named_candidates(self, request: SelectionRequest, seed: int) -> list[tuple[str, Any]]:
         """Return names and selectors, with the number and constraints of this one if they accept them."""
-        pool: list[tuple[str, Any]]
-        if self.candidates is None and self._goal == "reconstruct":
-            pool = [("ReconstructionSelector", ReconstructionSelector())]
-        elif self.candidates is None:
-            count = self.n_clusters  # clusters in general position span one direction less
-            guided = DSCOFS(
-                guide="graph",
-                n_components=count if isinstance(count, str) else max(1, int(count) - 1),
-                max_samples=self.max_samples,
-                random_state=seed,
-            )
-            pool = [("DSCOFS, guided", guided)]
-        else:
-            pool = []
-            for place, item in enumerate(self.candidates):
-                is_pair = isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
-                name, estimator = item if is_pair else (f"{place}: {type(item).__name__}", item)
-                if not (hasattr(estimator, "fit") and hasattr(estimator, "get_support")):
-                    raise ValueError(
-                        f"Candidate {name!r} is no selector: it needs fit and get_support; give selectors or "
-                        "(name, selector) pairs."
-                    )
-                pool.append((name, estimator))
-            if not pool:
-                raise ValueError("candidates is empty; give at least one selector, or None.")
-            if len({name for name, _ in pool}) < len(pool):
+        pool: list[tuple[str, Any]] = []
+        for place, item in enumerate([self._default(seed)] if self.candidates is None else self.candidates):
+            is_pair = isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
+            name, estimator = item if is_pair else (f"{place}: {type(item).__name__}", item)
+            if not (hasattr(estimator, "fit") and hasattr(estimator, "get_support")):
                 raise ValueError(
-                    "Two candidates have the same name; give each (name, selector) pair its own."
+                    f"Candidate {name!r} is no selector: it needs fit and get_support; give selectors or "
+                    "(name, selector) pairs."
                 )
+            pool.append((name, estimator))
+        if not pool:
+            raise ValueError("candidates is empty; give at least one selector, or None.")
+        if len({name for name, _ in pool}) < len(pool):
+            raise ValueError("Two candidates have the same name; give each (name, selector) pair its own.")
         asked: dict[str, Any] = {"n_features_to_select": "auto" if self._is_auto else request.n_selected}
         if request.kept.size:
             asked["keep"] = np.flatnonzero(np.isin(request.units.codes, request.kept))

@@ -307,21 +307,14 @@ def assess(
 
     Notes
     -----
-    The verdict is "yes" if the selection does better than random columns in at least 75 % of the comparisons,
-    "no" below 55 %, and "unclear" in between. For reconstruction, a "yes" also requires a mean
-    gain over the rows of three standard errors, because a few outlying rows can decide the comparisons. For
-    clusters, it requires an agreement of at least 0.3, and a lead of 0.1 over random columns; below half of
-    that lead the verdict is "no". If contiguous runs of rows are held out, which are few and long, a "yes"
-    requires a lead of 0.45 of the variance that random columns leave unknown or, for clusters, of 0.2.
+    The verdict is "yes" if the selection does better than random columns in at least 75 % of the comparisons
+    and by more than chance allows, "no" below 55 %, and "unclear" in between; the user guide has all rules.
     Columns of larger variance explain more of it, so scale X if units are arbitrary.
 
     Rows are divided into thirds for reconstruction, each of which is held out once, and into halves for
     clusters. This is repeated while the verdict is within three standard errors of another one: from 12 fits
     up to 360 for reconstruction, or 48 if the table has more than 200,000 entries, and from 6 to 12 for
-    clusters. Nothing depends on time. The ridge penalty is chosen by five folds of the training rows.
-
-    Clusters count as found if the rows can be divided more cleanly, by four standard deviations, than
-    Gaussian data with the same covariances. Of rows that nearly repeat each other, only one is used for that.
+    clusters. Nothing depends on time.
 
     Examples
     --------
