@@ -197,19 +197,17 @@ class DOptimalLeverage(GramSelector):
         leverage = request.units.sums(np.square(loadings, dtype=np.float64).sum(axis=1))
         smallest = leverage.size - request.n_selected
         largest = np.partition(leverage, smallest)[smallest:]
-        gains = greedy_determinant(loadings, request, self.ridge * float(largest.mean()))[1]
+        gains = greedy_determinant(loadings, request, self.ridge * float(largest.mean()))
         return request.units.of_rows(gains), {"n_components_": loadings.shape[1]}
 
 
-def greedy_determinant(rows: NDArray, request: UnitRequest, ridge: float) -> tuple[NDArray, NDArray]:
-    r"""Select units of rows so that :math:`\log\det(\rho I + \sum v_j v_j^\top)` grows most, one at a time.
+def greedy_determinant(rows: NDArray, request: UnitRequest, ridge: float) -> NDArray:
+    r"""Return by how much each selected unit raises the criterion, and each other one would at the end.
 
     The gain of a row is :math:`\log(1 + v_j^\top M^{-1} v_j)` with M the matrix so far, that of several rows
     V :math:`\log\det(I + V M^{-1} V^\top)`. The function is submodular: gains never grow, and the greedy
     value is at least 1 − 1/e of the best one's increase (Nemhauser, Wolsey and Fisher 1978, Math. Program.
     14). The larger ρ, the ``ridge``, the less a row similar to selected ones is penalised.
-
-    Returns the selected units, first one first, and the gain of each: of the others at the end.
     """
     rows, units = np.asarray(rows, dtype=np.float64), request.units
     inverse = np.eye(rows.shape[1]) / ridge  # of M
@@ -244,4 +242,4 @@ def greedy_determinant(rows: NDArray, request: UnitRequest, ridge: float) -> tup
         rest = np.ones(gains.size, dtype=bool)
         rest[order] = False
         gains[rest] = np.minimum(gains[rest], np.nextafter(gains[added[-1]], -np.inf))
-    return np.array(order, dtype=np.intp), gains
+    return gains

@@ -111,9 +111,7 @@ class ColumnMap:
 
 def some_rows(n_rows: int, most: int) -> NDArray:
     """Return the places of all rows or, if there are more, of a random sample with a fixed seed."""
-    return (
-        np.sort(np.random.default_rng(0).permutation(n_rows)[:most]) if n_rows > most else np.arange(n_rows)
-    )
+    return np.sort(np.random.default_rng(0).permutation(n_rows)[:most])
 
 
 def fit_in_folds(

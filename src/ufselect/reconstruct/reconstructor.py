@@ -216,15 +216,11 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             self.support_ = np.asarray(self.estimator_.get_support())
             self.unit_ = unit
             self._sample: tuple[NDArray, NDArray] | None = None
-            columns, ridge = (
-                np.flatnonzero(self.support_),
-                None if self.ridge == "auto" else float(self.ridge),
-            )
+            columns = np.flatnonzero(self.support_)
+            ridge = None if self.ridge == "auto" else float(self.ridge)
             if rows is None:
-                linear, measured = (
-                    LinearMap.from_gram(gram, columns, ridge, noise),
-                    np.zeros((0, columns.size)),
-                )
+                linear = LinearMap.from_gram(gram, columns, ridge, noise)
+                measured = np.zeros((0, columns.size))
             else:
                 labels, folds = row_folds(n_samples, groups)
                 linear = LinearMap.from_rows(rows, columns, ridge, noise, folds)
