@@ -203,7 +203,7 @@ class TSFS(UnsupervisedSelector):
 
     See Also
     --------
-    MCFS : Clusters of a neighbour graph, faster and without PyTorch.
+    MCFS : Clusters of a neighbour graph; faster.
     AutoSelector : Select for clusters and compare with random columns on held-out rows.
 
     Notes
