@@ -69,5 +69,5 @@ def test_tables_name_their_mode_and_missing_sets():
 
 
 def test_starts_show_in_the_cell():
-    several = [{**row(50.0), "n_starts": 5, "acc_start_std": 0.5}]
+    several = [{**row(50.0), "n_starts": 2, "acc_start_std": 0.5}]
     assert main_table(several, "fixed", "acc", ["toy"]).body[0][1] == "50.00 ± 1.00 (10, starts ± 0.50)"
