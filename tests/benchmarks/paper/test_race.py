@@ -38,12 +38,9 @@ def test_contenders_are_those_within_two_standard_errors():
     assert kept == {place_of(rows[0]), place_of(rows[1])}
 
 
-def test_starts_race_apart():
+def test_starts_and_methods_race_apart():
     low, high = row([50, 52], 0, start=0), row([90, 92], 0, start=1)
     assert place_of(low) in contenders([low, high], [row([91.0] * N_RUNS, 1, start=1)], N_RUNS)
-
-
-def test_methods_race_apart():
     rows = [row([50, 52], 0, "A"), row([90, 92], 0, "B"), row([60, 62], 2, "B")]
     final = [row([51.0] * N_RUNS, 1, "A"), row([91.0] * N_RUNS, 1, "B")]
     assert contenders(rows, final, N_RUNS) == {place_of(rows[0]), place_of(rows[1])}
