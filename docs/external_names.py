@@ -29,13 +29,14 @@ NAMES: dict[str, tuple[str, dict[str, str]]] = {
     "sklearn": (
         "https://scikit-learn.org/stable/",
         {
-            f"class:sklearn.{name}": f"modules/generated/sklearn.{name}.html"
-            for name in (
-                "cluster.KMeans",
-                "decomposition.PCA",
-                "model_selection.GridSearchCV",
-                "pipeline.Pipeline",
-                "preprocessing.StandardScaler",
+            f"{role}:sklearn.{name}": f"modules/generated/sklearn.{name}.html"
+            for role, name in (
+                ("class", "cluster.KMeans"),
+                ("class", "decomposition.PCA"),
+                ("function", "metrics.normalized_mutual_info_score"),
+                ("class", "model_selection.GridSearchCV"),
+                ("class", "pipeline.Pipeline"),
+                ("class", "preprocessing.StandardScaler"),
             )
         },
     ),

@@ -98,8 +98,8 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
 
     Notes
     -----
-    :class:`ErrorBound` has the bounds. ``threshold="auto"`` uses the smallest τ for which the bound
-    ``unimodal`` is at most ``max_false``.
+    :class:`~ufselect.assessment.stable_selector.ErrorBound` has the bounds. ``threshold="auto"`` uses the
+    smallest τ for which the bound ``unimodal`` is at most ``max_false``.
 
     The cost is that of ``n_resamples`` fits to half of the rows.
 
