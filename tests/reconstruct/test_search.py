@@ -258,6 +258,28 @@ def test_without_penalty_more_columns_than_rows_give_finite_errors():
     assert 0 <= selector.objective_history_[-1] < 1e-6
 
 
+@pytest.mark.parametrize("seed", [8, 14, 22, 28])
+def test_exchanges_weigh_prices_too(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 6)) @ rng.standard_normal((6, 16)) + 0.5 * rng.standard_normal((60, 16))
+    A, squares = centred(X)
+    prices = rng.uniform(0, 1, 16)
+
+    def value(columns):
+        return brute_force_error(A, 0.1 * squares, columns) / squares.sum() + 0.05 * prices[columns].sum()
+
+    greedy, found = (
+        ReconstructionSelector(6, penalty=0.1, max_iter=count, costs=prices, cost_weight=0.05).fit(X)
+        for count in (0, 50)
+    )
+    before, after = (selector.get_support(indices=True).tolist() for selector in (greedy, found))
+    assert before != after
+    assert value(after) < value(before)
+    for column in after:
+        for other in set(range(16)) - set(after):
+            assert value([*(each for each in after if each != column), other]) > 0.99 * value(after)
+
+
 # GreedyProjection and DOptimalLeverage
 
 

@@ -458,6 +458,11 @@ class Search:
         """Return the regularised error of the set."""
         return self.problem.total - float(np.sum(self.inverse * self._at_members(self._images)))
 
+    @property
+    def price(self) -> float:
+        """The price of the set, in shares of the variance, if prices are weighed against gains."""
+        return float(self._fees[self.chosen].sum()) / self.problem.total
+
     def gains_outside(self) -> NDArray:
         """Return by how much each unit would lower the error, whatever the rules; 0 for those selected."""
         return self._gains(self.placement.allowed, 0.0)

@@ -188,9 +188,8 @@ class ReconstructionSelector(PlacedSelector):
                 errors.append(max(search.error() / problem.total, 0.0))
                 if compares_prices and request.progress is not None:
                     request.progress(sweep, errors[-1])
-                if (
-                    search.n_exchanged == before.n_exchanged or errors[-1] > 0.99 * errors[-2]
-                ):  # the next would lower it by less
+                after, least = errors[-1] + search.price, 0.99 * (errors[-2] + before.price)
+                if search.n_exchanged == before.n_exchanged or after > least:  # the next would gain less
                     break
             found.append((search, errors))
         return min(found, key=lambda pair: pair[1][-1])
