@@ -67,6 +67,7 @@ def test_folder_holds_tables_figures_rows_and_log(made):
         "sensitivity_nmi", "shapes", "time",
     }  # fmt: skip
     assert "iris: fits" in (folder / "run.log").read_text()
+    assert (folder / ".gitignore").read_text() == "*\n"  # wherever it is, a clone stays clean
     with (folder / "rows.csv").open(encoding="utf-8", newline="") as file:
         assert len(list(csv.DictReader(file))) == sum(len(study.rows(mode)) for mode in study.outcomes)
 
