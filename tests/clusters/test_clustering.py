@@ -152,7 +152,9 @@ def test_classes_of_known_data_are_counted_nearly(load, low, high):
 @pytest.mark.parametrize(("n", "d"), [(200, 2), (200, 10), (100, 40), (7, 3)])
 @pytest.mark.parametrize("seed", range(2))
 def test_one_blob_is_one_cluster(n, d, seed):
-    assert count_in(np.random.default_rng(seed).standard_normal((n, d))) == 1
+    clusterer = GraphClustering(random_state=0).fit(np.random.default_rng(seed).standard_normal((n, d)))
+    assert (clusterer.n_clusters_, clusterer.n_clusters_range_) == (1, [1, 1])
+    assert not clusterer.labels_.any()
 
 
 def test_a_number_comes_with_its_range():
