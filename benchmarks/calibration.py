@@ -54,6 +54,8 @@ def factors(rng: Rng, n: int, d: int, m: int = 4, noise: float = 0.3) -> np.ndar
 STRUCTURELESS: dict[str, Callable[[Rng], Draw]] = {
     "Gaussian noise, 120 × 40": lambda rng: (rng.standard_normal((120, 40)), 8, 4),
     "Gaussian noise, 60 × 200": lambda rng: (rng.standard_normal((60, 200)), 20, 4),
+    "Gaussian noise, 40 × 20": lambda rng: (rng.standard_normal((40, 20)), 4, 4),
+    "exponential noise, 60 × 30": lambda rng: (rng.exponential(1, (60, 30)), 6, 4),
     "lognormal noise": lambda rng: (rng.lognormal(0, 1, (120, 40)), 8, 4),
     "rare 0/1": lambda rng: ((rng.random((150, 60)) < 0.05).astype(float), 10, 4),
     "autoregressive, 0.9": lambda rng: (autoregressive(rng, 160, 30, 0.9), 6, 4),
