@@ -24,8 +24,7 @@ from ufselect.base import (
     for_all_columns,
 )
 from ufselect.clusters.clustering import find_clusters
-from ufselect.clusters.counts import range_note
-from ufselect.clusters.graph import Reference
+from ufselect.clusters.graph import Reference, range_note
 from ufselect.dscofs.estimator import DSCOFS
 from ufselect.reconstruct.selector import ReconstructionSelector
 

@@ -9,7 +9,7 @@ from tests.reconstruct.oracles import folds_by_value
 
 from ufselect import GreedyProjection, ReconstructionSelector, Reconstructor
 from ufselect._columns import Units
-from ufselect.reconstruct.curve import count_curve
+from ufselect.reconstruct.placement import count_curve
 from ufselect.reconstruct.ridge import RIDGES, ridge_units
 
 CHOSEN = np.array([1, 4, 6])

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.assessment.splits import RowSample
-from ufselect.clusters.counts import cluster_range
 from ufselect.clusters.graph import (
     build_reference,
+    cluster_range,
     kmeans_seeds,
     rand_agreement,
 )

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import check_positive_int, seed_from, tabular, validate_data
-from ufselect.clusters.counts import cluster_range
-from ufselect.clusters.graph import Reference, build_reference
+from ufselect.clusters.graph import Reference, build_reference, cluster_range
 from ufselect.gram.rows import row_blocks
 from ufselect.graphs.scores import N_NEIGHBORS, sampled_rows
 
