@@ -157,7 +157,7 @@ def test_the_answer_is_one_on_terminal_json_record_and_page():
     assert found == {"t": "yes", "noise": "no"}
     shown = Path("t.html").read_text(encoding="utf-8")
     assert 'class="verdict yes"' in shown
-    assert answer("select t.csv -k 4")["message"] in shown
+    assert answer("select t.csv -k 4")["message"] in shown.replace("\u00a0%", " %")
 
 
 def test_what_is_excluded_is_not_called_dropped():

@@ -23,7 +23,8 @@ def folder(folder):
         f"s{i}," + ",".join(f"{v:.4f}" for v in row) + f",{'uv'[i % 2]},text" for i, row in enumerate(values)
     ]
     (folder / "cells.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    small = ["a,b,c,d", *(",".join(map(str, row)) for row in (values[:12, :4] * [9, 3, 1, 0.1]).round(3))]
+    small = np.random.default_rng(0).standard_normal((12, 4)).round(3) * [4, 3, 2, 1]
+    small = ["a,b,c,d", *(",".join(map(str, row)) for row in small)]
     (folder / "t.csv").write_text("\n".join(small) + "\n", encoding="utf-8")
     (folder / "t.tsv").write_text("\n".join(small).replace(",", "\t") + "\n", encoding="utf-8")
     return folder

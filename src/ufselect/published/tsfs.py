@@ -234,8 +234,9 @@ class TSFS(UnsupervisedSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
     >>> from ufselect import TSFS
-    >>> X = load_wine().data
+    >>> X = scale(load_wine().data)
     >>> TSFS(n_features_to_select=4, random_state=0).fit_transform(X).shape
     (178, 4)
     """
