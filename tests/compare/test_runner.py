@@ -119,7 +119,7 @@ def test_a_dask_cluster_gives_the_same_rows(blobs):
     distributed = pytest.importorskip("distributed")
     X, y = blobs
     one = compare(X, y, ["MaxVariance"], [2], n_runs=2)
-    cluster = distributed.Client(processes=False, n_workers=1, dashboard_address=None)
+    cluster = distributed.Client(processes=False, n_workers=1, dashboard_address=":0")
     with cluster, joblib.parallel_config(backend="dask"):
         two = compare(X, y, ["MaxVariance"], [2], n_runs=2)
     assert without_seconds(one) == without_seconds(two)

@@ -24,7 +24,7 @@ def client():
     """Start the workers once for this module; idle ones take time from the other tests."""
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit=LIMIT, dashboard_address=None
+            n_workers=2, threads_per_worker=1, memory_limit=LIMIT, dashboard_address=":0"
         ) as cluster,
         cluster.get_client() as client,
     ):
