@@ -13,8 +13,8 @@ from tests.selectors import RUNNABLE
 from ufselect import DSCOFS, RandomSubset
 
 SELECTORS = [pytest.param(selector, id=name) for name, selector in RUNNABLE.items()]
-# Few rows and sweeps: the checks fit hundreds of times.
-SMALL = {"AutoSelector": {"max_samples": 20}, "TSFS": {"max_iter": 3}}
+# Few rows and sweeps, and a goal whose verdict takes few fits: the checks fit hundreds of times.
+SMALL = {"AutoSelector": {"max_samples": 20, "n_clusters": 2}, "TSFS": {"max_iter": 3}}
 
 
 @pytest.mark.filterwarnings("ignore")
