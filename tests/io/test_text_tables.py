@@ -249,7 +249,8 @@ def test_an_axis_in_the_first_column_names_the_rows(written, name, steps, hint):
 
 
 @pytest.mark.parametrize(
-    ("below", "kept"), [("Mean,SD,CV %", 20), ("Min,Max,Median", 20), ("Std. Dev.,n,Average", 20), ("SD", 21)]
+    ("below", "kept"),
+    [("Mean,SD,CV %", 20), ("Min,Max,Median", 20), ("Std. Dev.,n,Average", 20), ("SD", 21), ("N,N,N", 23)],
 )
 def test_statistics_below_a_table_are_no_rows(written, below, kept):
     names = [*(f"s{i}" for i in range(20)), *below.split(",")]

@@ -356,7 +356,7 @@ def summary_rows(table: Table) -> NDArray:
             names = [str(cell).strip(" :*.%") for cell in cells]
             is_called = np.array([TOTAL.fullmatch(name) is not None for name in names])
             below = list(takewhile(_is_statistic, reversed(names)))
-            if len(below) > 1:  # as alone, SD may be South Dakota
+            if len(set(below)) == len(below) > 1:  # alone SD may be South Dakota; many N are a class
                 is_called[-len(below) :] = True
             is_summary |= is_called & (is_called.mean() < 0.2)  # else these are answers, or kinds of rows
     if isinstance(table.data, np.ndarray) and n_rows > 3:
